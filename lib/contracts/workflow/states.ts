@@ -1,0 +1,48 @@
+/** The states of both machines; a test holds these lists and the ASL files together. */
+export const WAVE_STATES = [
+  'Resolve',
+  'PlanWave',
+  'WhatNext',
+  'DispatchBatches',
+  'DispatchBatch',
+  'AwaitProgress',
+  'ContinueAsNew',
+  'RecordFailure',
+  'WaveCompleted',
+  'WaveCancelled',
+  'TakenOver',
+  'StartedOthers',
+  'Enqueued',
+  'Continued',
+  'WaveBlocked',
+  'InvalidInput',
+  'CourierFailed',
+] as const;
+export type WaveState = (typeof WAVE_STATES)[number];
+
+export const ENQUEUE_STATES = [
+  'PlanPages',
+  'EnqueuePages',
+  'EnqueuePage',
+  'Finish',
+  'IsDone',
+  'RecordFailure',
+  'Enqueued',
+  'CourierFailed',
+] as const;
+export type EnqueueState = (typeof ENQUEUE_STATES)[number];
+
+/** Error names of the Fail states, as the console shows them. The alarm for failed executions leaves `WaveBlocked` out: it is a verdict, not a defect. */
+export const EXECUTION_ERRORS = ['WaveBlocked', 'InvalidInput', 'CourierFailed'] as const;
+export type ExecutionError = (typeof EXECUTION_ERRORS)[number];
+
+/** Retried with back-off: what Lambda itself answers, and whatever a handler threw. Standard names only, they mean the same in every engine. */
+export const RETRIED_ERRORS = [
+  'Lambda.ServiceException',
+  'Lambda.AWSLambdaException',
+  'Lambda.SdkClientException',
+  'Lambda.TooManyRequestsException',
+  'Lambda.Unknown',
+  'States.Timeout',
+  'States.TaskFailed',
+] as const;
