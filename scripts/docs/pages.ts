@@ -1,0 +1,6 @@
+import { dataModelPage } from './data-model.ts';
+
+/** The generated pages: path from the root → what it must contain. */
+export const PAGES: Readonly<Record<string, () => string>> = {
+  'docs/data-model.md': dataModelPage,
+};
