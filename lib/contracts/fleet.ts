@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import { componentName, criticality, displayName, jsonObject, labels, name, versionText } from './api/common.ts';
+
+/** SPEC §13: the fleet file, as it is written. Names identify; unknown fields are refused by name. */
+
+/** An object without room for misspelt fields; the message names the fields that exist. */
+function strict<S extends z.ZodRawShape>(what: string, shape: S) {
+  const known = Object.keys(shape).join(', ');
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? `is not a field of ${what}; there are: ${known}` : undefined),
+  });
+}
+
+const managed = { name, display_name: displayName.nullish(), labels: labels.optional(), annotations: labels.optional() };
+
+const contacts = z.array(z.email('must be an e-mail address').max(254)).max(50);
+
+const wallClock = /^([01]\d|2[0-3]):[0-5]\d$/;
+
+function isTimeZone(text: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).format(0) !== '' && !/^[+-]/.test(text);
+  } catch {
+    return false;
+  }
+}
+
+const slot = strict('a time slot', {
+  days: z.array(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'])).min(1, 'must name at least one day, or be left out for every day').optional(),
+  start: z.string().regex(wallClock, 'must be a time from "00:00" to "23:59"'),
+  end: z.string().refine((text) => text === '24:00' || wallClock.test(text), 'must be a time from "00:00" to "24:00"'),
+}).refine((s) => s.start !== s.end, 'starts and ends at the same time; write "00:00" to "24:00" for a whole day');
+
+const dateText = /^\d{4}-\d{2}-\d{2}$/;
+const isDate = (text: string): boolean => dateText.test(text) && z.iso.date().safeParse(text).success;
+const isInstant = (text: string): boolean => z.iso.datetime({ offset: true }).safeParse(text).success;
+const isEdge = (text: string): boolean => isDate(text) || isInstant(text);
+/** Dates are whole days, `to` included; instants exclude `to`. */
+const beginsBefore = (from: string, to: string): boolean => (isDate(from) ? from <= to : Date.parse(from) < Date.parse(to));
+
+const freezeEdge = z
+  .string()
+  .refine(isEdge, 'must be a date (2026-12-20) or a date and time with an offset (2026-12-20T18:00:00+01:00)');
+
+const freeze = strict('a freeze', { from: freezeEdge, to: freezeEdge, reason: z.string().max(500).nullish() })
+  .refine((f) => !isEdge(f.from) || !isEdge(f.to) || isDate(f.from) === isDate(f.to), 'from and to must both be dates or both be dates with times')
+  .refine((f) => !isEdge(f.from) || !isEdge(f.to) || isDate(f.from) !== isDate(f.to) || beginsBefore(f.from, f.to), 'ends before it begins');
+
+/** SPEC §4: recurring wall-clock slots, minus the freezes. */
+export const fleetWindow = strict('a maintenance window', {
+  time_zone: z.string().refine(isTimeZone, 'is not a time zone; write one such as Europe/Berlin or UTC'),
+  time_slots: z.array(slot).max(100).optional(),
+  freezes: z.array(freeze).max(100).optional(),
+});
+
+const appEntry = strict('an app', {
+  name,
+  /** null = installed in a version that nobody knows. */
+  installed_version: versionText.nullable(),
+});
+
+const managedBy = strict('managed_by', { kind: z.string().min(1).max(100), id: z.string().min(1).max(253).nullish() });
+
+const blockEntry = strict('a block', {
+  ...managed,
+  from_block: z.string().min(1).max(500).nullish(),
+  app: name.nullish(),
+  version: versionText.nullish(),
+  installed_version: versionText.nullish(),
+  config: jsonObject.optional(),
+  created_by_component: componentName.optional(),
+  managed_by: managedBy.nullish(),
+  auto_rollout: z.boolean().optional(),
+  kind: z.string().min(1).max(100).nullish(),
+  type: z.string().min(1).max(100).nullish(),
+  flavor: z.string().min(1).max(100).nullish(),
+  actions: z.array(z.string().min(1).max(100)).max(100).optional(),
+});
+
+const clusterEntry = strict('a cluster', {
+  ...managed,
+  active: z.boolean().optional(),
+  apps: z.array(appEntry).max(1000).nullish(),
+  blocks: z.array(blockEntry).max(1000).nullish(),
+});
+
+const inherited = { criticality: criticality.nullish(), contacts: contacts.optional(), maintenance_window: fleetWindow.nullish() };
+
+const workspaceEntry = strict('a workspace', {
+  ...managed,
+  ...inherited,
+  clusters: z.array(clusterEntry).nullish(),
+  blocks: z.array(blockEntry).max(1000).nullish(),
+});
+
+const organizationEntry = strict('an organization', { ...managed, ...inherited, workspaces: z.array(workspaceEntry).nullish() });
+
+const wholeNumber = (min: number, max: number) =>
+  z.custom<number | string>((value) => {
+    const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+    return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max;
+  }, `must be a whole number from ${min} to ${max}`);
+
+/** SPEC §1 "SystemConfig": the known keys; any other key in capitals is a free one for templates. */
+export const SYSTEM_CONFIG_NUMBERS = {
+  OPERATOR_ROLLOUT_PERCENTAGE: wholeNumber(0, 100),
+  AGENT_REPORT_INTERVAL_SECONDS: wholeNumber(1, 3600),
+  AGENT_WARNING_AFTER_SECONDS: wholeNumber(1, 86_400),
+  AGENT_CRITICAL_AFTER_SECONDS: wholeNumber(1, 86_400),
+  RESYNC_MINUTES: wholeNumber(1, 1440),
+  RETENTION_DAYS: wholeNumber(1, 3650),
+  AUDIT_RETENTION_DAYS: wholeNumber(1, 3650),
+} as const;
+
+const optionalNumbers = Object.fromEntries(Object.entries(SYSTEM_CONFIG_NUMBERS).map(([key, schema]) => [key, schema.optional()]));
+
+const systemConfig = z
+  .object({
+    ...optionalNumbers,
+    OPERATOR_BLOCK_VERSION: versionText.optional(),
+    ROLLOUTS_PAUSED: strict('ROLLOUTS_PAUSED', { reason: z.string().min(1).max(500) }).nullish(),
+  })
+  .catchall(z.json());
+
+const fail = z.custom<number | string>(
+  (value) => (typeof value === 'number' ? value >= 0 && value <= 1 : typeof value === 'string' && /^(always|first:[1-9]\d{0,5})$/.test(value)),
+  'must be a share from 0 to 1, "always" or "first:N"',
+);
+
+const seconds = z
+  .tuple([z.number().min(0).max(86_400), z.number().min(0).max(86_400)], 'must be two numbers, [shortest, longest]')
+  .refine(([shortest, longest]) => shortest <= longest, 'the first number must not be greater than the second');
+
+const behaviour = { seconds: seconds.optional(), fail: fail.optional(), silent: z.boolean().optional() };
+
+const rule = strict('a simulation rule', { match: z.string().max(4096).optional(), cluster: z.string().optional(), ...behaviour }).refine(
+  (r) => (r.match === undefined) !== (r.cluster === undefined),
+  'needs either match (a label selector) or cluster (organization/workspace/cluster)',
+);
+
+export const simulation = strict('simulation', {
+  seed: z.number().int().min(0).optional(),
+  default: strict('simulation.default', behaviour).optional(),
+  rules: z.array(rule).optional(),
+});
+
+export const FLEET_API_VERSION = 'block-rollout/v1';
+
+export const fleetFile = strict('a fleet file', {
+  apiVersion: z.literal(FLEET_API_VERSION, `must be "${FLEET_API_VERSION}"`),
+  system_config: systemConfig.optional(),
+  organizations: z.array(organizationEntry).nullish(),
+  /** The API's fields; checked with the API's own schema by the import. */
+  rollout_configs: z.array(z.looseObject({ name })).nullish(),
+  simulation: simulation.nullish(),
+});
+
+export type FleetFile = z.infer<typeof fleetFile>;
+export type FleetOrganization = z.infer<typeof organizationEntry>;
+export type FleetWorkspace = z.infer<typeof workspaceEntry>;
+export type FleetCluster = z.infer<typeof clusterEntry>;
+export type FleetBlock = z.infer<typeof blockEntry>;
+export type FleetApp = z.infer<typeof appEntry>;
+export type FleetWindow = z.infer<typeof fleetWindow>;
+export type Simulation = z.infer<typeof simulation>;
+export type SimulationRule = z.infer<typeof rule>;
