@@ -1,0 +1,197 @@
+import type { ObjectType, ObjectTypes } from '../../app/ports.ts';
+import type { ActionRun, Item } from '../../domain/shared/rollout.ts';
+import type { Row } from './client.ts';
+
+/** A row keeps only what differs from these values, so that a row stays under 1 KB and new fields need no migration. */
+const MANAGED = {
+  display_name: null,
+  labels: {},
+  annotations: {},
+  archived: false,
+  archived_at: null,
+  archived_reason: null,
+};
+
+const DEFAULTS: { readonly [T in ObjectType]: Partial<ObjectTypes[T]> } = {
+  organization: { ...MANAGED, criticality: null, contacts: [], maintenance_window: null },
+  workspace: { ...MANAGED, criticality: null, contacts: [], maintenance_window: null },
+  k8s_cluster: {
+    ...MANAGED,
+    active: true,
+    rollout_override: { paused: false, pause_reason: null, paused_until: null, version_override: null },
+  },
+  block: {
+    ...MANAGED,
+    k8s_cluster: null,
+    from_block: null,
+    app: null,
+    block_version: null,
+    installed_version: null,
+    installed_at: null,
+    config: {},
+    config_hash: null,
+    created_by_component: 'api',
+    managed_by: null,
+    auto_rollout: true,
+    created_by_brc: null,
+    managed_by_brc: null,
+    installation_status: 'idle',
+    last_installed_at: null,
+    actions: [],
+    kind: null,
+    type: null,
+    flavor: null,
+    active_item: null,
+    remembered: {},
+  },
+  k8s_app: {
+    ...MANAGED,
+    block: null,
+    installed_version: null,
+    last_reconciled: null,
+    state: null,
+    excluded_from_downtime_until: null,
+  },
+  maintenance: { ...MANAGED, organization: null, k8s_clusters: [], workspaces: [], draft: false },
+  downtime: { ...MANAGED, kind: 'generic', ended_at: null },
+  block_rollout_config: {
+    ...MANAGED,
+    kind: 'config',
+    is_system_config: false,
+    active: true,
+    block_name: null,
+    action_name: 'install',
+    trigger_type: null,
+    cron_expression: null,
+    time_zone: 'UTC',
+    target_kind: 'k8s_cluster',
+    target_organizations: [],
+    target_workspaces: [],
+    scope_expressions: [],
+    target_version: null,
+    block_config_template: null,
+    template_block: null,
+    template_revision: 1,
+    early_brake: false,
+    verify_version: true,
+    soak_seconds: 0,
+    hold_after_first_batch: false,
+    park_after_hours: 168,
+    allow_downgrade: false,
+    maintenance_window: null,
+    bypass_maintenance_window: false,
+    auto_takeover: false,
+    config_to_credential_mappings: [],
+    notify_on_wave_blocked: true,
+    enqueue_reason: null,
+    max_concurrent_percent: null,
+    failure_threshold_percent: null,
+    max_retries: null,
+    retry_base_seconds: null,
+    action_timeout_seconds: null,
+    quiescence_seconds: null,
+  },
+  access_key: {
+    ...MANAGED,
+    access: 'read_write',
+    organization: null,
+    workspace: null,
+    k8s_cluster: null,
+    expires_at: null,
+    revoked_at: null,
+    last_used_at: null,
+  },
+  audit_event: { ...MANAGED, organization: null, before: null, after: null },
+};
+
+export const ITEM_DEFAULTS: Partial<Item> = {
+  ...MANAGED,
+  k8s_cluster: null,
+  rollout_config: null,
+  action_name: 'install',
+  source: 'scheduler',
+  source_user: null,
+  reason: null,
+  rendered_target_version: null,
+  config_hash: null,
+  template_revision: 0,
+  retry_count: 0,
+  retry_after: null,
+  action_run: null,
+  attempts: [],
+  tries: 0,
+  dispatched_at: null,
+  completed_at: null,
+  forced: false,
+  override_freeze: false,
+  window_bypassed: false,
+  allow_downgrade: false,
+  in_maintenance: false,
+  criticality: 'medium',
+  parked_until: null,
+  park_reason: null,
+  absent_since: null,
+};
+
+export const RUN_DEFAULTS: Partial<ActionRun> = {
+  ...MANAGED,
+  k8s_cluster: null,
+  rollout: null,
+  rollout_config: null,
+  item: null,
+  phase: 'queued',
+  status_reason: null,
+  exit_code: null,
+  cancel_requested: false,
+  rendered_target_version: null,
+  config_hash: null,
+  version_at_dispatch: null,
+  verify: false,
+  soak_seconds: 0,
+  started_at: null,
+  finished_at: null,
+};
+
+const TABLE_ATTRIBUTES = new Set(['pk', 'sk', 'gsi1pk', 'gsi1sk', 'gsi2pk', 'gsi2sk', 'entity', 'schema_version', 'expires_at']);
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === undefined || (typeof value === 'object' && !(value instanceof Set) && Object.keys(value).length === 0);
+
+const same = (a: unknown, b: unknown): boolean => a === b || (isEmpty(a) && isEmpty(b)) || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
+
+/** Leaves out what equals its default. The id is in the key. */
+export function pack(value: object, defaults: object): Record<string, unknown> {
+  const known = defaults as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(value).filter(([name, v]) => name !== 'id' && (name in known ? !same(v, known[name]) : v !== null && v !== undefined)),
+  );
+}
+
+export function unpack<T>(row: Row, defaults: Partial<T>): T {
+  const stored = Object.fromEntries(Object.entries(row).filter(([name]) => !TABLE_ATTRIBUTES.has(name)));
+  return { id: row.pk.slice(row.pk.indexOf('#') + 1), ...defaults, ...stored } as T;
+}
+
+export const defaultsOf = <T extends ObjectType>(type: T): Partial<ObjectTypes[T]> => DEFAULTS[type];
+export const packObject = <T extends ObjectType>(type: T, value: ObjectTypes[T]): Record<string, unknown> => pack(value, DEFAULTS[type]);
+export const unpackObject = <T extends ObjectType>(type: T, row: Row): ObjectTypes[T] => unpack<ObjectTypes[T]>(row, DEFAULTS[type]);
+
+/** Where an object is listed (gsi1). */
+export function listingOf<T extends ObjectType>(type: T, value: ObjectTypes[T]): { organization: string | null; path: string[] } {
+  const v = value as { organization?: string | null; workspace?: string | null; k8s_cluster?: string | null };
+  switch (type) {
+    case 'k8s_cluster':
+      return { organization: v.organization ?? null, path: [v.workspace ?? '-'] };
+    case 'block':
+    case 'k8s_app':
+      return { organization: v.organization ?? null, path: [v.workspace ?? '-', v.k8s_cluster ?? '-'] };
+    case 'workspace':
+    case 'maintenance':
+    case 'downtime':
+    case 'access_key':
+    case 'audit_event':
+      return { organization: v.organization ?? null, path: [] };
+    default:
+      return { organization: null, path: [] };
+  }
+}

@@ -1,0 +1,206 @@
+import type { BlockChange, EngineChange, GateChange, InboxChange, Notice, OpenWaveKey, Refusal, WaveChange } from '../../app/engine/ports.ts';
+import type { Item } from '../../domain/shared/rollout.ts';
+import { DAY } from '../../domain/shared/time.ts';
+import type { Row } from './client.ts';
+import { pack } from './codec.ts';
+import { objectRow } from './object-store.ts';
+import { isReady, itemRow, runRow } from './engine-rows.ts';
+import { and, type Condition, eq, exists, gte, lt, lte, missing, oneOf, or, smallerThan, type Update } from './expression.ts';
+import { type Key, keys } from './keys.ts';
+import type { Action } from './transact.ts';
+
+/** An inbox holds at most this many open runs (DESIGN A1). */
+export const INBOX_PLACES = 8;
+
+export interface Step {
+  readonly action: Action;
+  readonly refusal: Refusal;
+}
+
+/** A change as the actions of one transaction, each with what its refusal means. */
+export function stepsOf(change: EngineChange): Step[] {
+  return [
+    ...waveSteps(change),
+    ...(change.items ?? []).map(({ before, after }) => step('item', after.id, putVersioned(itemRow(next(before, after)), before))),
+    ...(change.runs ?? []).map(({ before, after }) => step('run', after.id, putVersioned(runRow(next(before, after)), before))),
+    ...(change.blocks ?? []).map((b) => step('block', b.id, blockAction(b))),
+    ...(change.inbox ?? []).map((i) => step('inbox', i.agent, inboxAction(i))),
+    ...gateSteps(change.gate),
+    ...(change.unless_platform_paused === true
+      ? [step('platform', 'settings', { kind: 'check', key: keys.settings(), condition: missing('rollouts_paused') })]
+      : []),
+    ...(change.notices ?? []).map((n) => step('wave', n.subject, noticeAction(n))),
+  ];
+}
+
+const step = (what: Refusal['what'], id: string, action: Action): Step => ({ action, refusal: { what, id } });
+
+const next = <T extends { version: number }>(before: T | null, after: T): T => ({ ...after, version: (before?.version ?? 0) + 1 });
+
+function putVersioned(row: Row, before: { version: number } | null): Action {
+  return { kind: 'put', row, condition: before === null ? missing('pk') : eq('version', before.version) };
+}
+
+type Sums = Record<string, number>;
+const bump = (sums: Sums, name: string, by: number): void => {
+  sums[name] = (sums[name] ?? 0) + by;
+};
+
+/** How the wave's counters move when an item goes from `before` to `after` (SPEC §3.3). Successes go to a shard of their own. */
+function tally(before: Item | null, after: Item, row: Sums): boolean {
+  const is = (item: Item | null, status: Item['status']): number => (item?.status === status ? 1 : 0);
+  if (before === null) bump(row, 'total', 1);
+  if (is(after, 'in_progress') > is(before, 'in_progress')) bump(row, 'started', 1);
+  const ended = is(before, 'in_progress') > is(after, 'in_progress');
+  const succeeded = ended && after.status === 'completed';
+  if (ended && !succeeded) bump(row, 'ended', 1);
+  bump(row, 'failed', is(after, 'failed') - is(before, 'failed'));
+  bump(row, 'skipped', is(after, 'skipped') - is(before, 'skipped'));
+  return succeeded;
+}
+
+interface WaveSums {
+  readonly row: Sums;
+  readonly done: Map<string, { key: Key; n: number }>;
+  readonly ready: Map<string, number>;
+}
+
+function sumsByWave(change: EngineChange): Map<string, WaveSums> {
+  const byWave = new Map<string, WaveSums>();
+  for (const { before, after } of change.items ?? []) {
+    const sums = byWave.get(after.rollout) ?? { row: {}, done: new Map(), ready: new Map() };
+    byWave.set(after.rollout, sums);
+    if (tally(before, after, sums.row)) {
+      const key = keys.waveCounter(after.rollout, after.id);
+      sums.done.set(key.sk, { key, n: (sums.done.get(key.sk)?.n ?? 0) + 1 });
+    }
+    if (isReady(before)) sums.ready.set(before.calendar, (sums.ready.get(before.calendar) ?? 0) - 1);
+    if (isReady(after)) sums.ready.set(after.calendar, (sums.ready.get(after.calendar) ?? 0) + 1);
+  }
+  return byWave;
+}
+
+function waveSteps(change: EngineChange): Step[] {
+  const sums = sumsByWave(change);
+  const changes = new Map((change.waves ?? []).map((w) => [w.id, w]));
+  const steps: Step[] = [];
+  for (const wave of new Set([...sums.keys(), ...changes.keys()])) {
+    const s = sums.get(wave);
+    const add = Object.fromEntries(Object.entries(s?.row ?? {}).filter(([, n]) => n !== 0));
+    const w = changes.get(wave);
+    if (w !== undefined || Object.keys(add).length > 0) steps.push(step('wave', wave, waveRowAction(wave, add, w)));
+    for (const { key, n } of s?.done.values() ?? []) steps.push(step('wave', wave, { kind: 'update', key, update: { add: { done: n } } }));
+    for (const [calendar, n] of s?.ready ?? [])
+      if (n !== 0) steps.push(step('wave', wave, { kind: 'update', key: keys.calendar(wave, calendar), update: { add: { ready: n } } }));
+    steps.push(...openSteps(wave, w));
+  }
+  return steps;
+}
+
+function openSteps(wave: string, w: WaveChange | undefined): Step[] {
+  const row = (k: OpenWaveKey): Key => keys.openWave(k.config, k.owner, k.hash);
+  const close: Step[] =
+    w?.close === undefined ? [] : [step('open', wave, { kind: 'delete', key: row(w.close), condition: or(missing('pk'), eq('wave', wave)) })];
+  const open: Step[] =
+    w?.open === undefined
+      ? []
+      : [step('open', wave, { kind: 'put', row: { ...row(w.open), entity: 'open_wave', wave }, condition: or(missing('pk'), eq('wave', wave)) })];
+  return [...close, ...open];
+}
+
+function waveRowAction(id: string, add: Sums, w: WaveChange | undefined): Action {
+  const conditions: Condition[] = [exists('pk')];
+  if (w?.status_in !== undefined) conditions.push(oneOf('status', w.status_in));
+  if (w?.driver !== undefined) conditions.push(eq('driver', w.driver));
+  if (w?.max_started !== undefined) conditions.push(lte('started', w.max_started));
+  if (w?.max_failed !== undefined) conditions.push(lte('failed', w.max_failed));
+  if (w?.no_enqueue_runs === true) conditions.push(missing('enqueue_runs'));
+  if (w?.total_is !== undefined) conditions.push(eq('total', w.total_is));
+  const recheck = w?.set?.recheck_at;
+  const lane = recheck === undefined ? {} : recheck === null ? { gsi2pk: null, gsi2sk: null } : keys.due('wave', recheck, id);
+  const runs = w?.enqueue_run;
+  const update: Update = {
+    set: { ...(w?.set ?? {}), ...lane },
+    add: { ...add, ...(runs?.add === undefined ? {} : { enqueue_runs: new Set([runs.add]) }) },
+    delete: runs?.remove === undefined ? {} : { enqueue_runs: new Set([runs.remove]) },
+  };
+  return { kind: 'update', key: keys.waveRow(id), update: ensureChange(update), condition: and(...conditions) };
+}
+
+/** An update must change something; a bare condition on a row that other actions may not touch is a no-op write. */
+function ensureChange(update: Update): Update {
+  const empty = [update.set, update.add, update.delete].every((part) => Object.keys(part ?? {}).length === 0);
+  return empty ? { add: { version: 1 } } : update;
+}
+
+function blockAction(b: BlockChange): Action {
+  if (b.create !== undefined) return { kind: 'put', row: objectRow('block', b.create), condition: missing('pk') };
+  const conditions: Condition[] = [exists('pk')];
+  if (b.take !== undefined) conditions.push(missing('archived'), or(missing('active_item'), eq('active_item', b.take)));
+  if (b.release !== undefined) conditions.push(eq('active_item', b.release));
+  const active = b.take !== undefined ? { active_item: b.take } : b.release !== undefined ? { active_item: null } : {};
+  return {
+    kind: 'update',
+    key: keys.object('block', b.id),
+    update: { set: { ...(b.set ?? {}), ...active }, add: { version: 1 } },
+    condition: and(...conditions),
+  };
+}
+
+function inboxAction(i: InboxChange): Action {
+  const conditions: Condition[] = [exists('pk')];
+  if (i.heard_since !== undefined) conditions.push(gte('last_seen', i.heard_since), missing('gone'), missing('revoked'));
+  if (i.now !== undefined) conditions.push(or(missing('paused_until'), lt('paused_until', i.now)));
+  const adds = i.add ?? [];
+  if (adds.length > 0) conditions.push(smallerThan('inbox', INBOX_PLACES - adds.length + 1));
+  const key = keys.presence(i.agent);
+  const removes = i.remove ?? [];
+  if (adds.length + removes.length + (i.cancel?.length ?? 0) === 0) return { kind: 'check', key, condition: and(...conditions) };
+  return {
+    kind: 'update',
+    key,
+    update: {
+      set: Object.fromEntries(adds.map((a) => [`inbox.${a.run}`, a.entry])),
+      remove: removes.map((run) => `inbox.${run}`),
+      ...(i.cancel === undefined || i.cancel.length === 0 ? {} : { add: { cancels: new Set(i.cancel) } }),
+      ...(removes.length === 0 ? {} : { delete: { cancels: new Set(removes) } }),
+    },
+    condition: and(...conditions),
+  };
+}
+
+function gateSteps(gate: GateChange | undefined): Step[] {
+  if (gate === undefined) return [];
+  const start: Step[] =
+    gate.start === undefined || gate.start === 0
+      ? []
+      : [
+          step('gate', 'gate', {
+            kind: 'update',
+            key: keys.gate(),
+            update: { add: { started: gate.start } },
+            ...(gate.max_started == null ? {} : { condition: lte('started', gate.max_started) }),
+          }),
+        ];
+  const ended = new Map<string, { key: Key; n: number }>();
+  for (const cluster of gate.ends ?? []) {
+    const key = keys.gateCounter(cluster);
+    ended.set(key.sk, { key, n: (ended.get(key.sk)?.n ?? 0) + 1 });
+  }
+  return [...start, ...[...ended.values()].map(({ key, n }) => step('gate', 'gate', { kind: 'update', key, update: { add: { ended: n } } }))];
+}
+
+function noticeAction(n: Notice): Action {
+  return {
+    kind: 'put',
+    row: {
+      ...keys.outbox(n.id),
+      ...keys.due('outbox', n.at, n.id),
+      entity: 'notice',
+      schema_version: 1,
+      ...pack(n, {}),
+      expires_at: Math.ceil((n.at + 30 * DAY) / 1000),
+    },
+  };
+}
+

@@ -1,0 +1,115 @@
+import type { WaveState } from '../../app/engine/ports.ts';
+import { dispatchKey } from '../../domain/item/order.ts';
+import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
+import { DAY } from '../../domain/shared/time.ts';
+import { countersOf } from '../../domain/wave/counters.ts';
+import type { Row } from './client.ts';
+import { ITEM_DEFAULTS, pack, RUN_DEFAULTS, unpack } from './codec.ts';
+import { keys } from './keys.ts';
+
+const RUN_RETENTION = 90 * DAY;
+const seconds = (at: number): number => Math.ceil(at / 1000);
+
+export const isWaiting = (item: Item | null): boolean => item?.status === 'pending' || item?.status === 'retrying';
+export const isReady = (item: Item | null): item is Item => isWaiting(item) && item?.parked_until === null;
+
+/** Waiting items stand in the ready lane of their calendar or in the wave's parked lane; all others in none. */
+function laneOf(item: Item): Record<string, string> {
+  if (!isWaiting(item)) return {};
+  if (item.parked_until === null) return { gsi2pk: keys.readyLane(item.rollout, item.calendar), gsi2sk: dispatchKey(item) };
+  return { gsi2pk: keys.parkedLane(item.rollout), gsi2sk: keys.parkedSort(item.parked_until, item.id) };
+}
+
+export function itemRow(item: Item): Row {
+  return {
+    ...keys.item(item.id),
+    ...keys.itemListing(item.rollout, item.organization, item.id),
+    ...laneOf(item),
+    entity: 'item',
+    schema_version: 1,
+    ...pack(item, ITEM_DEFAULTS),
+  };
+}
+
+export const itemFrom = (row: Row): Item => unpack<Item>(row, ITEM_DEFAULTS);
+
+export function runRow(run: ActionRun): Row {
+  const dueAt = run.status === 'pending' ? Math.min(run.claim_by, run.deadline) : run.deadline;
+  return {
+    ...keys.run(run.id),
+    ...keys.runListing(run.organization, run.id),
+    ...(run.phase === 'ended' ? { expires_at: seconds((run.finished_at ?? run.dispatched_at) + RUN_RETENTION) } : keys.dueRun(run.id, dueAt)),
+    entity: 'run',
+    schema_version: 1,
+    ...pack(run, RUN_DEFAULTS),
+  };
+}
+
+export const runFrom = (row: Row): ActionRun => unpack<ActionRun>(row, RUN_DEFAULTS);
+
+const WAVE_DEFAULTS: Partial<Wave> & { lag_rounds: number } = {
+  display_name: null,
+  labels: {},
+  annotations: {},
+  archived: false,
+  archived_at: null,
+  archived_reason: null,
+  rollout_config: null,
+  owner_kind: null,
+  target_version: null,
+  template_revision: 0,
+  source: 'scheduler',
+  status_reason: null,
+  last_item_added_at: null,
+  canary_reviewed: false,
+  driver: null,
+  generation: 0,
+  recheck_at: null,
+  completed_at: null,
+  lag_rounds: 0,
+};
+
+/** Sums kept on the row; successes are on the shards. */
+const TALLIES = ['total', 'started', 'ended', 'failed', 'skipped'] as const;
+
+export function newWaveRow(wave: Wave): Row {
+  const { counters, enqueue_runs, ...rest } = wave;
+  return {
+    ...keys.waveRow(wave.id),
+    ...keys.listing('block_rollout', null, [], wave.id),
+    entity: 'wave',
+    schema_version: 1,
+    ...pack(rest, WAVE_DEFAULTS),
+    ...(enqueue_runs.length > 0 ? { enqueue_runs: new Set(enqueue_runs) } : {}),
+    ...Object.fromEntries(TALLIES.map((name) => [name, 0])),
+    ...(wave.recheck_at === null ? {} : keys.due('wave', wave.recheck_at, wave.id)),
+  };
+}
+
+/** The partition's rows in key order: done shards, calendars, the wave itself. */
+export function waveFrom(rows: readonly Row[]): WaveState | null {
+  const row = rows.find((r) => r.sk === 'W');
+  if (row === undefined) return null;
+  const number = (r: Row, name: string): number => (r[name] as number | undefined) ?? 0;
+  const done = rows.filter((r) => r.sk.startsWith('C#')).reduce((sum, r) => sum + number(r, 'done'), 0);
+  const ended = number(row, 'ended') + done;
+  const { total, started, ended: _ended, failed, skipped, lag_rounds, enqueue_runs, ...rest } = unpack<Record<string, unknown>>(row, WAVE_DEFAULTS);
+  const counters = countersOf({
+    total: total as number,
+    started: started as number,
+    ended,
+    done,
+    failed: failed as number,
+    skipped: skipped as number,
+  });
+  const runs = enqueue_runs instanceof Set ? [...(enqueue_runs as Set<string>)].sort() : [];
+  return {
+    wave: { ...rest, counters, enqueue_runs: runs } as unknown as Wave,
+    started: started as number,
+    ended,
+    ready: rows
+      .filter((r) => r.sk.startsWith('CAL#'))
+      .map((r) => ({ calendar: r.sk.slice('CAL#'.length), count: number(r, 'ready') })),
+    lag_rounds: lag_rounds as number,
+  };
+}

@@ -1,0 +1,238 @@
+import type { EnqueueRun } from '../../app/engine/enqueue-run.ts';
+import type { Commit, EngineChange, EngineStore, GateState, OpenWaveKey, Refusal, RunLog, WakeRow, WaveState } from '../../app/engine/ports.ts';
+import { stale } from '../../app/errors.ts';
+import type { JsonObject } from '../../domain/shared/fleet.ts';
+import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
+import type { Instant } from '../../domain/shared/time.ts';
+import { gunzipJson, gzipJson } from './blob.ts';
+import type { Row, Table } from './client.ts';
+import { stepsOf } from './engine-commit.ts';
+import { itemFrom, newWaveRow, runFrom, waveFrom } from './engine-rows.ts';
+import { enqueueRunFrom, enqueueRunRow } from './enqueue-rows.ts';
+import { and, eq, exists, lt, missing, or } from './expression.ts';
+import { DUE_SHARDS, type DueKind, instantPart, keys } from './keys.ts';
+import type { Action } from './transact.ts';
+
+const afterHash = (pk: string): string => pk.slice(pk.indexOf('#') + 1);
+const idsOf = (rows: readonly Row[]): string[] => rows.map((row) => afterHash(row.pk));
+/** Sorts after every id at the same instant. */
+const END = '~';
+
+export class DynamoEngineStore implements EngineStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async commit(change: EngineChange): Promise<Commit> {
+    const steps = stepsOf(change);
+    if (steps.length === 0) return { ok: true };
+    const result = await this.#table.transact(steps.map((s) => s.action));
+    if (result.ok) return result;
+    return { ok: false, refused: result.failures.flatMap((f) => steps[f.index]?.refusal ?? []) satisfies Refusal[] };
+  }
+
+  async wave(id: string): Promise<WaveState | null> {
+    return waveFrom(await this.#table.queryAll({ pk: keys.waveRow(id).pk, from: 'C', to: 'W', consistent: true }));
+  }
+
+  async claimDriver(id: string, execution: string, generation: number): Promise<boolean> {
+    const claim = await this.#table.update(
+      keys.waveRow(id),
+      { set: { driver: execution, generation } },
+      and(exists('pk'), or(lt('generation', generation), missing('generation'), eq('driver', execution))),
+    );
+    return claim.ok;
+  }
+
+  async openWave(key: OpenWaveKey): Promise<string | null> {
+    const row = await this.#table.get(keys.openWave(key.config, key.owner, key.hash), true);
+    return (row?.['wave'] as string | undefined) ?? null;
+  }
+
+  async runningWaves(config: string | null, owner: string | null): Promise<readonly string[]> {
+    return this.#running(config, keys.runningWave(config, owner, '').sk);
+  }
+
+  async runningWavesOfConfig(config: string | null): Promise<readonly string[]> {
+    return this.#running(config, 'WAVE#');
+  }
+
+  async #running(config: string | null, begins: string): Promise<string[]> {
+    const rows = await this.#table.queryAll({ pk: keys.group(config), begins, consistent: true });
+    return rows.map((row) => row.sk.slice(row.sk.lastIndexOf('#') + 1)).sort();
+  }
+
+  async createWave(wave: Wave, key: OpenWaveKey | null): Promise<'created' | 'exists'> {
+    const open = key === null ? null : keys.openWave(key.config, key.owner, key.hash);
+    const actions: Action[] = [
+      { kind: 'put', row: newWaveRow(wave), condition: missing('pk') },
+      { kind: 'put', row: { ...keys.runningWave(wave.rollout_config, wave.owner_kind, wave.id), entity: 'running_wave' } },
+      ...(open === null ? [] : [{ kind: 'put' as const, row: { ...open, entity: 'open_wave', wave: wave.id }, condition: missing('pk') }]),
+    ];
+    return (await this.#table.transact(actions)).ok ? 'created' : 'exists';
+  }
+
+  async forgetRunningWave(wave: Wave): Promise<void> {
+    await this.#table.transact([{ kind: 'delete', key: keys.runningWave(wave.rollout_config, wave.owner_kind, wave.id) }]);
+  }
+
+  async noteOrganizations(wave: string, organizations: readonly string[]): Promise<void> {
+    await Promise.all(
+      organizations.map((organization) =>
+        this.#table.update(
+          keys.waveOrganization(wave, organization),
+          { set: { entity: 'wave_organization', ...keys.waveOrganizationListing(organization, wave) } },
+          missing('pk'),
+        ),
+      ),
+    );
+  }
+
+  async items(ids: readonly string[], consistent = false): Promise<Map<string, Item>> {
+    const rows = await this.#table.getMany(ids.map((id) => keys.item(id)), consistent);
+    return new Map(rows.map(itemFrom).map((item) => [item.id, item]));
+  }
+
+  async item(id: string): Promise<Item | null> {
+    const row = await this.#table.get(keys.item(id), true);
+    return row === null ? null : itemFrom(row);
+  }
+
+  async runs(ids: readonly string[]): Promise<Map<string, ActionRun>> {
+    const rows = await this.#table.getMany(ids.map((id) => keys.run(id)));
+    return new Map(rows.map(runFrom).map((run) => [run.id, run]));
+  }
+
+  async run(id: string): Promise<ActionRun | null> {
+    const row = await this.#table.get(keys.run(id), true);
+    return row === null ? null : runFrom(row);
+  }
+
+  async ready(wave: string, calendar: string, limit: number): Promise<readonly string[]> {
+    return idsOf((await this.#table.query({ index: 'gsi2', pk: keys.readyLane(wave, calendar), limit })).rows);
+  }
+
+  async parkedDue(wave: string, now: Instant, limit: number): Promise<{ ids: readonly string[]; next_at: Instant | null }> {
+    const { rows } = await this.#table.query({ index: 'gsi2', pk: keys.parkedLane(wave), limit: limit + 1 });
+    const at = (row: Row): Instant => Number(String(row['gsi2sk']).split('#')[0]);
+    const due = rows.filter((row) => at(row) <= now);
+    const later = rows.find((row) => at(row) > now);
+    const cut = due.length > limit ? now : null;
+    return { ids: idsOf(due.slice(0, limit)), next_at: later === undefined ? cut : at(later) };
+  }
+
+  async waiting(wave: string, limit: number): Promise<readonly string[]> {
+    const calendars = await this.#table.queryAll({ pk: keys.waveRow(wave).pk, begins: 'CAL#' });
+    const lanes = [...calendars.map((row) => keys.readyLane(wave, row.sk.slice('CAL#'.length))), keys.parkedLane(wave)];
+    const found: string[] = [];
+    for (const pk of lanes) {
+      if (found.length >= limit) break;
+      found.push(...idsOf((await this.#table.query({ index: 'gsi2', pk, limit: limit - found.length })).rows));
+    }
+    return found;
+  }
+
+  async dueRuns(now: Instant, limit: number): Promise<readonly string[]> {
+    const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => keys.dueRunPartition(shard));
+    return (await Promise.all(shards.map((pk) => this.#due(pk, now, limit)))).flat();
+  }
+
+  dueWaves(now: Instant, limit: number): Promise<readonly string[]> {
+    return this.#dueOf('wave', now, limit);
+  }
+
+  async dueEnqueueRuns(now: Instant, limit: number): Promise<readonly string[]> {
+    return (await this.#dueOf('enqueue', now, limit)).map(decodeURIComponent);
+  }
+
+  #dueOf(kind: DueKind, now: Instant, limit: number): Promise<string[]> {
+    return this.#due(keys.duePartition(kind), now, limit);
+  }
+
+  async #due(pk: string, now: Instant, limit: number): Promise<string[]> {
+    return idsOf((await this.#table.query({ index: 'gsi2', pk, to: `${instantPart(now)}#${END}`, limit })).rows);
+  }
+
+  async gate(): Promise<GateState> {
+    const rows = await this.#table.queryAll({ pk: keys.gate().pk, consistent: true });
+    const row = rows.find((r) => r.sk === 'G');
+    if (row === undefined) await this.#table.update(keys.gate(), { default: { started: 0, entity: 'gate' } });
+    const ended = rows.filter((r) => r.sk !== 'G').reduce((sum, r) => sum + ((r['ended'] as number | undefined) ?? 0), 0);
+    return { started: (row?.['started'] as number | undefined) ?? 0, ended };
+  }
+
+  async fleet(): Promise<{ clusters: number; paused: number }> {
+    const row = await this.#table.get(keys.fleet(), true);
+    return { clusters: (row?.['clusters'] as number | undefined) ?? 0, paused: (row?.['paused'] as number | undefined) ?? 0 };
+  }
+
+  async enqueueRun(id: string): Promise<EnqueueRun | null> {
+    const row = await this.#table.get(keys.enqueueRun(id), true);
+    return row === null ? null : enqueueRunFrom(row);
+  }
+
+  async putEnqueueRun(run: EnqueueRun, before: EnqueueRun | null): Promise<boolean> {
+    const row = enqueueRunRow({ ...run, version: (before?.version ?? 0) + 1 });
+    const condition = before === null ? missing('pk') : eq('version', before.version);
+    return (await this.#table.transact([{ kind: 'put', row, condition }])).ok;
+  }
+
+  async noteEnqueued(id: string, wave: string | null, enqueued: number, looked_at: number, look_again_at: Instant): Promise<void> {
+    const noted = await this.#table.update(
+      keys.enqueueRun(id),
+      {
+        set: keys.due('enqueue', look_again_at, id),
+        add: { version: 1, enqueued, looked_at, ...(wave === null ? {} : { waves: new Set([wave]) }) },
+      },
+      eq('status', 'open'),
+    );
+    if (!noted.ok) throw stale(`Enqueue run ${id} is finished already.`);
+  }
+
+  async wakeRow(wave: string): Promise<WakeRow | null> {
+    const row = await this.#table.get(keys.wake(wave), true);
+    if (row === null) return null;
+    const { token, driver, seen, woken_at } = row as unknown as WakeRow;
+    return { token, driver, seen, woken_at: woken_at ?? null };
+  }
+
+  async setWake(wave: string, row: Omit<WakeRow, 'woken_at'>): Promise<void> {
+    await this.#table.update(keys.wake(wave), { set: { entity: 'wake', ...row, woken_at: null } });
+  }
+
+  async takeWake(wave: string, token: string, now: Instant): Promise<boolean> {
+    const taken = await this.#table.update(keys.wake(wave), { set: { woken_at: now } }, and(eq('token', token), missing('woken_at')));
+    return taken.ok;
+  }
+
+  async clearWake(wave: string): Promise<void> {
+    await this.#table.transact([{ kind: 'delete', key: keys.wake(wave) }]);
+  }
+
+  async saveConfig(item: string, config: JsonObject, keepUntil: Instant): Promise<void> {
+    await this.#saveBlob(keys.renderedConfig(item), 'rendered_config', config, keepUntil);
+  }
+
+  async config(item: string): Promise<JsonObject | null> {
+    return this.#blob<JsonObject>(await this.#table.get(keys.renderedConfig(item), true));
+  }
+
+  async saveLog(run: string, log: RunLog, keepUntil: Instant): Promise<void> {
+    await this.#saveBlob(keys.runLog(run), 'run_log', log, keepUntil);
+  }
+
+  async log(run: string): Promise<RunLog | null> {
+    return this.#blob<RunLog>(await this.#table.get(keys.runLog(run)));
+  }
+
+  async #saveBlob(key: { pk: string; sk: string }, entity: string, value: object, keepUntil: Instant): Promise<void> {
+    await this.#table.update(key, { set: { entity, body: await gzipJson(value), expires_at: Math.ceil(keepUntil / 1000) } });
+  }
+
+  async #blob<T>(row: Row | null): Promise<T | null> {
+    return row === null ? null : ((await gunzipJson(row['body'] as Uint8Array)) as T);
+  }
+}
+

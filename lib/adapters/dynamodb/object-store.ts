@@ -1,0 +1,120 @@
+import type { Also, AuditEvent, Clock, Create, Demand, Ids, KeyPage, Listing, ObjectStore, ObjectType, ObjectTypes } from '../../app/ports.ts';
+import { conflict, stale } from '../../app/errors.ts';
+import { enqueueRunOf } from '../../app/engine/enqueue-run.ts';
+import type { K8sCluster, Managed } from '../../domain/shared/fleet.ts';
+import { DAY } from '../../domain/shared/time.ts';
+import type { Row, Table } from './client.ts';
+import { listingOf, packObject, unpackObject } from './codec.ts';
+import { eq, missing } from './expression.ts';
+import { keys } from './keys.ts';
+import type { Action } from './transact.ts';
+import { enqueueRunRow } from './enqueue-rows.ts';
+import { clusterSideWrites } from './cluster-rows.ts';
+
+const SCHEMA_VERSION = 1;
+const AUDIT_RETENTION = 400 * DAY;
+
+export function objectRow<T extends ObjectType>(type: T, value: ObjectTypes[T]): Row {
+  const where = listingOf(type, value);
+  return {
+    ...keys.object(type, value.id),
+    ...keys.listing(type, where.organization, where.path, value.id),
+    entity: type,
+    schema_version: SCHEMA_VERSION,
+    ...packObject(type, value),
+  };
+}
+
+/** Writes are conditional on the version read; what rides along is in the same transaction. */
+export class DynamoObjectStore implements ObjectStore {
+  readonly #table: Table;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+
+  constructor(table: Table, clock: Clock, ids: Ids) {
+    this.#table = table;
+    this.#clock = clock;
+    this.#ids = ids;
+  }
+
+  async get<T extends ObjectType>(type: T, id: string, consistent = false): Promise<ObjectTypes[T] | null> {
+    const row = await this.#table.get(keys.object(type, id), consistent);
+    return row === null ? null : unpackObject(type, row);
+  }
+
+  async getMany<T extends ObjectType>(type: T, ids: readonly string[]): Promise<Map<string, ObjectTypes[T]>> {
+    const rows = await this.#table.getMany(ids.map((id) => keys.object(type, id)));
+    return new Map(rows.map((row) => unpackObject(type, row)).map((value) => [value.id, value]));
+  }
+
+  async create<T extends ObjectType>(type: T, value: Create<ObjectTypes[T]>, also: readonly Also[] = []): Promise<ObjectTypes[T]> {
+    const created = { ...value, version: 1 } as unknown as ObjectTypes[T];
+    const result = await this.#table.transact(this.#actions(type, null, created, also));
+    if (result.ok) return created;
+    if (result.failures.some((f) => f.index === 0))
+      throw conflict(`A ${type.replaceAll('_', ' ')} named "${created.name}" already exists here.`, { id: created.id, url: '' });
+    throw stale('Something it depends on was changed at the same moment; try again.');
+  }
+
+  async replace<T extends ObjectType>(type: T, before: ObjectTypes[T], after: ObjectTypes[T], also: readonly Also[] = []): Promise<ObjectTypes[T]> {
+    const next = { ...after, id: before.id, version: before.version + 1, updated_at: this.#clock.now() };
+    const result = await this.#table.transact(this.#actions(type, before, next, also));
+    if (!result.ok) throw stale(`The ${type.replaceAll('_', ' ')} was changed by somebody else meanwhile; read it again and repeat.`);
+    return next;
+  }
+
+  async listIds(type: ObjectType, where: Listing, options: { cursor?: string | null; limit: number; newest_first?: boolean }): Promise<KeyPage> {
+    const pk = keys.listingPartition(type, where.organization);
+    const page = await this.#table.query({
+      index: 'gsi1',
+      pk,
+      begins: keys.listingPrefix(where.path),
+      limit: options.limit,
+      newest_first: options.newest_first ?? false,
+      start: options.cursor == null ? null : (JSON.parse(Buffer.from(options.cursor, 'base64url').toString()) as Record<string, unknown>),
+    });
+    return {
+      ids: page.rows.map((row) => row.pk.slice(row.pk.indexOf('#') + 1)),
+      cursor: page.next === null ? null : Buffer.from(JSON.stringify(page.next)).toString('base64url'),
+    };
+  }
+
+  count(type: ObjectType, where: Listing): Promise<number> {
+    return this.#table.count({ index: 'gsi1', pk: keys.listingPartition(type, where.organization), begins: keys.listingPrefix(where.path) });
+  }
+
+  #actions<T extends ObjectType>(type: T, before: ObjectTypes[T] | null, after: ObjectTypes[T], also: readonly Also[]): Action[] {
+    return [...this.#write(type, before, after), ...also.flatMap((a) => this.alsoActions(a))];
+  }
+
+  #write<T extends ObjectType>(type: T, before: Managed | null, after: ObjectTypes[T]): Action[] {
+    const condition = before === null ? missing('pk') : eq('version', before.version);
+    const put: Action = { kind: 'put', row: objectRow(type, after), condition };
+    if (type !== 'k8s_cluster') return [put];
+    return [put, ...clusterSideWrites(before as K8sCluster | null, after as unknown as K8sCluster, this.#ids)];
+  }
+
+  /** What rides along in a transaction, as actions; the settings store uses it too. */
+  alsoActions(also: Also): Action[] {
+    switch (also.kind) {
+      case 'audit':
+        return [this.#audit(also.event)];
+      case 'demand':
+        return [this.#demand(also.demand)];
+      case 'object':
+        return this.#write(also.type, also.before, {
+          ...also.after,
+          version: (also.before?.version ?? 0) + 1,
+        } as unknown as ObjectTypes[typeof also.type]);
+    }
+  }
+
+  #audit(event: Create<AuditEvent>): Action {
+    const row = objectRow('audit_event', { ...event, version: 1 });
+    return { kind: 'put', row: { ...row, expires_at: Math.ceil((event.at + AUDIT_RETENTION) / 1000) } };
+  }
+
+  #demand(demand: Demand): Action {
+    return { kind: 'put', row: enqueueRunRow(enqueueRunOf(demand)), condition: missing('pk') };
+  }
+}

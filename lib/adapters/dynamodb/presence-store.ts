@@ -1,0 +1,192 @@
+import {
+  type AgentHealth,
+  type Attempted,
+  type Beat,
+  type Binding,
+  decodeInboxRun,
+  encodeInboxRun,
+  type InboxRun,
+  type Presence,
+  type PresencePage,
+  type PresenceStore,
+} from '../../app/agents/presence.ts';
+import type { Instant } from '../../domain/shared/time.ts';
+import type { Row, Table } from './client.ts';
+import { and, type Condition, eq, exists, gte, missing, or } from './expression.ts';
+import { keys } from './keys.ts';
+
+/**
+ * Attribute names of a presence row. Short, because the tick reads all of these rows each minute and a heartbeat writes one: the row of an
+ * operator takes about 420 bytes.
+ */
+export const PRESENCE = {
+  kind: 'kind',
+  reportedAgentId: 'ri',
+  keyId: 'ki',
+  keyHash: 'kh',
+  host: 'uid',
+  revoked: 'rv',
+  pausedUntil: 'paused_until',
+  /** The cluster is archived or inactive. */
+  gone: 'gone',
+  lastSeen: 'ls',
+  version: 'v',
+  health: 'he',
+  apps: 'ap',
+  /** Map run id → `encodeInboxRun`; there from the registration on. */
+  inbox: 'inbox',
+  cancels: 'cancels',
+  downtime: 'dt',
+} as const;
+
+const A = PRESENCE;
+const LISTING = 'agent';
+/** Written with the cluster and told by the listing key as well: an agent's row does without them. */
+const REDUNDANT = ['organization', 'workspace', 'k8s_cluster'];
+
+/** Free of a pause at `now`: part of the dispatch's condition. */
+export const notPaused = (now: Instant): Condition => or(missing(A.pausedUntil), { op: '<=', attr: A.pausedUntil, value: now });
+
+export class DynamoPresenceStore implements PresenceStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  async beat(beat: Beat, alive_since: Instant): Promise<Attempted> {
+    const unchanged = beat.apps === null ? [] : [eq(A.apps, beat.apps)];
+    const quiet = [missing(A.downtime), gte(A.lastSeen, alive_since), ...unchanged];
+    const set = { [A.lastSeen]: beat.now, [A.version]: beat.version, [A.health]: beat.health };
+    return this.#update(beat.agent, { set }, and(...sameAgent(beat), ...quiet));
+  }
+
+  async settle(beat: Beat, closed: string | null): Promise<Attempted> {
+    const set = {
+      [A.lastSeen]: beat.now,
+      [A.version]: beat.version,
+      [A.health]: beat.health,
+      ...(beat.apps === null ? {} : { [A.apps]: beat.apps }),
+      ...(closed === null ? {} : { [A.downtime]: null }),
+    };
+    return this.#update(beat.agent, { set }, and(...sameAgent(beat)));
+  }
+
+  async bind(b: Binding): Promise<Attempted> {
+    const set = {
+      entity: 'agent',
+      ...keys.listing(LISTING, b.organization, [b.workspace, b.k8s_cluster ?? '-'], b.agent),
+      [A.kind]: b.kind,
+      [A.reportedAgentId]: b.reported_agent_id,
+      [A.keyId]: b.key_id,
+      [A.keyHash]: b.key_hash,
+      [A.host]: b.cluster_uid,
+      [A.pausedUntil]: b.paused_until,
+      [A.revoked]: null,
+    };
+    return this.#update(b.agent, { set, default: { [A.inbox]: {} }, remove: REDUNDANT }, or(missing(A.host), eq(A.host, b.cluster_uid)));
+  }
+
+  async unbind(agent: string): Promise<void> {
+    await this.#table.update(keys.presence(agent), { remove: [A.host, A.keyHash] }, exists('pk'));
+  }
+
+  async get(agent: string, consistent = false): Promise<Presence | null> {
+    const row = await this.#table.get(keys.presence(agent), consistent);
+    return row === null ? null : presenceOf(row);
+  }
+
+  async getMany(agents: readonly string[]): Promise<Presence[]> {
+    return (await this.#table.getMany(agents.map((agent) => keys.presence(agent)))).map(presenceOf);
+  }
+
+  async listIds(where: { organization: string; workspace: string; k8s_cluster?: string | null }): Promise<string[]> {
+    const path = where.k8s_cluster === undefined ? [where.workspace] : [where.workspace, where.k8s_cluster ?? '-'];
+    const rows = await this.#table.queryAll({
+      index: 'gsi1',
+      pk: keys.listingPartition(LISTING, where.organization),
+      begins: keys.listingPrefix(path),
+    });
+    return rows.map((row) => row.sk);
+  }
+
+  async setPause(agents: readonly string[], paused_until: Instant | null): Promise<void> {
+    const update = { set: { [A.pausedUntil]: paused_until } };
+    await Promise.all(agents.map((agent) => this.#table.update(keys.presence(agent), update, exists('pk'))));
+  }
+
+  async revoke(agent: string, key_id: string): Promise<void> {
+    await this.#table.update(keys.presence(agent), { set: { [A.revoked]: true } }, eq(A.keyId, key_id));
+  }
+
+  async requestStop(agent: string, run: string): Promise<void> {
+    await this.#table.update(keys.presence(agent), { add: { [A.cancels]: new Set([run]) } }, exists('pk'));
+  }
+
+  async forgetStops(agent: string, runs: readonly string[]): Promise<void> {
+    if (runs.length === 0) return;
+    await this.#table.update(keys.presence(agent), { delete: { [A.cancels]: new Set(runs) } }, exists('pk'));
+  }
+
+  async updateInbox(agent: string, run: string, entry: InboxRun): Promise<void> {
+    const path = `${A.inbox}.${run}`;
+    await this.#table.update(keys.presence(agent), { set: { [path]: encodeInboxRun(entry) } }, exists(path));
+  }
+
+  async markDowntime(agent: string, downtime: string, last_seen: Instant): Promise<boolean> {
+    const unheard = and(missing(A.downtime), eq(A.lastSeen, last_seen));
+    return (await this.#table.update(keys.presence(agent), { set: { [A.downtime]: downtime } }, unheard)).ok;
+  }
+
+  async scan(partition: number, cursor: string | null, limit: number): Promise<PresencePage> {
+    const pk = keys.presencePartition(partition);
+    const page = await this.#table.query({ pk, limit, start: cursor === null ? null : { pk, sk: cursor } });
+    const last = page.next === null ? null : String(page.next['sk']);
+    return { rows: page.rows.map(presenceOf), cursor: last };
+  }
+
+  async #update(agent: string, update: Parameters<Table['update']>[1], condition: Condition): Promise<Attempted> {
+    const answer = await this.#table.update(keys.presence(agent), update, condition, 'ALL_OLD');
+    const row = answer.row === null ? null : presenceOf(answer.row);
+    return answer.ok ? { ok: true, before: row } : { ok: false, row };
+  }
+}
+
+const sameAgent = (beat: Beat): Condition[] => [eq(A.keyHash, beat.key_hash), eq(A.host, beat.cluster_uid), missing(A.revoked)];
+
+const textOf = (row: Row, attr: string): string | null => {
+  const value = row[attr];
+  return typeof value === 'string' ? value : null;
+};
+const numberOf = (row: Row, attr: string): number | null => {
+  const value = row[attr];
+  return typeof value === 'number' ? value : null;
+};
+
+export function presenceOf(row: Row): Presence {
+  const organization = (textOf(row, 'gsi1pk') ?? '').split('@')[1] ?? '';
+  const [workspace = '', cluster = '-'] = (textOf(row, 'gsi1sk') ?? '').split('#');
+  const inbox = (row[A.inbox] ?? {}) as Record<string, string>;
+  const cancels = row[A.cancels];
+  return {
+    id: row.sk,
+    kind: textOf(row, A.kind) === 'agent' ? 'agent' : 'operator',
+    organization,
+    workspace,
+    k8s_cluster: cluster === '-' ? null : cluster,
+    reported_agent_id: textOf(row, A.reportedAgentId) ?? '',
+    key_id: textOf(row, A.keyId),
+    key_hash: textOf(row, A.keyHash),
+    cluster_uid: textOf(row, A.host),
+    revoked: row[A.revoked] === true,
+    gone: row[A.gone] === true,
+    paused_until: numberOf(row, A.pausedUntil),
+    last_seen: numberOf(row, A.lastSeen),
+    version: textOf(row, A.version),
+    health: textOf(row, A.health) as AgentHealth | null,
+    apps: textOf(row, A.apps),
+    inbox: Object.fromEntries(Object.entries(inbox).map(([run, text]) => [run, decodeInboxRun(text)])),
+    cancels: cancels instanceof Set ? [...cancels].map(String).sort() : [],
+    downtime: textOf(row, A.downtime),
+  };
+}

@@ -1,0 +1,35 @@
+import type { Instant } from '../../domain/shared/time.ts';
+import { MINUTE } from '../../domain/shared/time.ts';
+import type { Demand } from '../ports.ts';
+
+/** A demand being worked off: targets looked at page by page, items made, waves remembered until it is done (SPEC §2.9, §3.1). */
+export interface EnqueueRun extends Demand {
+  readonly status: 'open' | 'done';
+  /** Configs it speaks for, fixed when it starts; empty until then. */
+  readonly configs: readonly string[];
+  /** Waves it has added to: they start nothing until it is done. */
+  readonly waves: readonly string[];
+  readonly enqueued: number;
+  readonly looked_at: number;
+  /** The tick starts it again when it is still open then. */
+  readonly look_again_at: Instant;
+  readonly finished_at: Instant | null;
+  readonly version: number;
+}
+
+/** How long an enqueue run may be silent before the tick takes it up again. */
+export const ENQUEUE_PATIENCE = 2 * MINUTE;
+
+export function enqueueRunOf(demand: Demand): EnqueueRun {
+  return {
+    ...demand,
+    status: 'open',
+    configs: [],
+    waves: [],
+    enqueued: 0,
+    looked_at: 0,
+    look_again_at: demand.created_at + 15_000,
+    finished_at: null,
+    version: 1,
+  };
+}

@@ -1,0 +1,172 @@
+import type { Block, JsonObject } from '../../domain/shared/fleet.ts';
+import type { ActionRun, Item, Wave, WaveStatus } from '../../domain/shared/rollout.ts';
+import type { Instant } from '../../domain/shared/time.ts';
+import type { EnqueueRun } from './enqueue-run.ts';
+
+/** A wave as read strongly, with the raw numbers that the counters are made of. */
+export interface WaveState {
+  readonly wave: Wave;
+  /** Only grow: in progress = started − ended (DESIGN §4). `ended` includes done. */
+  readonly started: number;
+  readonly ended: number;
+  /** Waiting items per calendar that are not parked. */
+  readonly ready: readonly { readonly calendar: string; readonly count: number }[];
+  readonly lag_rounds: number;
+}
+
+export interface Notice {
+  readonly id: string;
+  readonly event: 'wave_opened' | 'wave_blocked' | 'wave_completed' | 'wave_cancelled' | 'item_failed' | 'downtime_opened' | 'downtime_closed' | 'platform_alert';
+  readonly at: Instant;
+  readonly subject: string;
+  readonly organization: string | null;
+  readonly text: string;
+  readonly data: JsonObject;
+}
+
+/**
+ * What changes together: written whole or not at all. Items and runs carry what was read; the write is conditional on their version.
+ * The wave's counters and ready counts follow from the items' old and new states in this one place, so they cannot drift (SPEC §3.3).
+ */
+export interface EngineChange {
+  readonly items?: readonly { readonly before: Item | null; readonly after: Item }[];
+  readonly runs?: readonly { readonly before: ActionRun | null; readonly after: ActionRun }[];
+  readonly blocks?: readonly BlockChange[];
+  readonly inbox?: readonly InboxChange[];
+  readonly waves?: readonly WaveChange[];
+  readonly gate?: GateChange;
+  /** Nothing in this change may happen while ROLLOUTS_PAUSED is set. */
+  readonly unless_platform_paused?: boolean;
+  readonly notices?: readonly Notice[];
+}
+
+/** A block's row: the guard of the one active item (SPEC §2.5), and what an ended item leaves on it. */
+export interface BlockChange {
+  readonly id: string;
+  /** Created with this value when there is no row yet. */
+  readonly create?: Block;
+  /** Taken: fails when another item is active. */
+  readonly take?: string;
+  /** Released: only if it is this item's. */
+  readonly release?: string;
+  readonly set?: Partial<Block>;
+}
+
+export interface InboxChange {
+  readonly agent: string;
+  readonly add?: readonly { readonly run: string; readonly entry: string }[];
+  readonly remove?: readonly string[];
+  /** Asks the agent to stop these. */
+  readonly cancel?: readonly string[];
+  /** For a start: refused when the agent is silent since this instant, its cluster is paused at `now`, gone, or the inbox is full. */
+  readonly heard_since?: Instant;
+  readonly now?: Instant;
+}
+
+export interface WaveChange {
+  readonly id: string;
+  readonly set?: Partial<Pick<Wave, 'status' | 'status_reason' | 'completed_at' | 'canary_reviewed' | 'last_item_added_at' | 'driver' | 'generation' | 'recheck_at'>> & {
+    readonly lag_rounds?: number;
+  };
+  /** Joins (`+`) or leaves (`-`) the set of enqueue runs that are still adding. */
+  readonly enqueue_run?: { readonly add?: string; readonly remove?: string };
+  readonly status_in?: readonly WaveStatus[];
+  readonly driver?: string;
+  /** Dispatch's own bound: started ≤ this before the batch (DESIGN §4). */
+  readonly max_started?: number;
+  readonly max_failed?: number;
+  readonly no_enqueue_runs?: boolean;
+  /** The wave must not have got new items since it was read. */
+  readonly total_is?: number;
+  /** Removes the "open wave" row of this key: nothing joins any more. */
+  readonly close?: OpenWaveKey;
+  readonly open?: OpenWaveKey;
+}
+
+export interface OpenWaveKey {
+  readonly config: string | null;
+  readonly owner: string | null;
+  readonly hash: string;
+}
+
+export interface GateChange {
+  readonly start?: number;
+  /** null = forced: counted, not held. */
+  readonly max_started?: number | null;
+  /** One per ended operator item: its cluster. */
+  readonly ends?: readonly string[];
+}
+
+export type Refusal = { readonly what: 'item' | 'run' | 'block' | 'inbox' | 'wave' | 'gate' | 'platform' | 'open'; readonly id: string };
+export type Commit = { readonly ok: true } | { readonly ok: false; readonly refused: readonly Refusal[] };
+
+export interface GateState {
+  readonly started: number;
+  readonly ended: number;
+}
+
+export interface WakeRow {
+  readonly token: string;
+  readonly driver: string;
+  readonly seen: string;
+  readonly woken_at: Instant | null;
+}
+
+/** Waves, items, runs and what binds them. Reads are eventual unless they say strong. */
+export interface EngineStore {
+  commit(change: EngineChange): Promise<Commit>;
+
+  /** Strong; counters, ready counts and row in one Query, the row last. */
+  wave(id: string): Promise<WaveState | null>;
+  /** Claims the wave for an execution: succeeds when nobody has a later generation. */
+  claimDriver(id: string, execution: string, generation: number): Promise<boolean>;
+  openWave(key: OpenWaveKey): Promise<string | null>;
+  /** Ids of waves of this config and owner kind that may still run something, oldest first. */
+  runningWaves(config: string | null, owner: string | null): Promise<readonly string[]>;
+  /** Of all owner kinds. */
+  runningWavesOfConfig(config: string | null): Promise<readonly string[]>;
+  createWave(wave: Wave, key: OpenWaveKey | null): Promise<'created' | 'exists'>;
+  forgetRunningWave(wave: Wave): Promise<void>;
+  noteOrganizations(wave: string, organizations: readonly string[]): Promise<void>;
+
+  items(ids: readonly string[], consistent?: boolean): Promise<Map<string, Item>>;
+  item(id: string): Promise<Item | null>;
+  runs(ids: readonly string[]): Promise<Map<string, ActionRun>>;
+  /** Strong. */
+  run(id: string): Promise<ActionRun | null>;
+  /** Item ids of one calendar's ready lane, in order of dispatch. */
+  ready(wave: string, calendar: string, limit: number): Promise<readonly string[]>;
+  /** Parked items whose time has come, and when the next one's comes. */
+  parkedDue(wave: string, now: Instant, limit: number): Promise<{ readonly ids: readonly string[]; readonly next_at: Instant | null }>;
+  /** All waiting items of a wave, ready or parked, a page of ids. */
+  waiting(wave: string, limit: number): Promise<readonly string[]>;
+
+  dueRuns(now: Instant, limit: number): Promise<readonly string[]>;
+  dueWaves(now: Instant, limit: number): Promise<readonly string[]>;
+  dueEnqueueRuns(now: Instant, limit: number): Promise<readonly string[]>;
+
+  gate(): Promise<GateState>;
+  fleet(): Promise<{ readonly clusters: number; readonly paused: number }>;
+
+  enqueueRun(id: string): Promise<EnqueueRun | null>;
+  putEnqueueRun(run: EnqueueRun, before: EnqueueRun | null): Promise<boolean>;
+  /** Adds to the numbers and the set of waves, whatever else changed. */
+  noteEnqueued(id: string, wave: string | null, enqueued: number, looked_at: number, look_again_at: Instant): Promise<void>;
+
+  wakeRow(wave: string): Promise<WakeRow | null>;
+  setWake(wave: string, row: Omit<WakeRow, 'woken_at'>): Promise<void>;
+  /** Only the first who asks gets the token. */
+  takeWake(wave: string, token: string, now: Instant): Promise<boolean>;
+  clearWake(wave: string): Promise<void>;
+
+  saveConfig(item: string, config: JsonObject, keepUntil: Instant): Promise<void>;
+  config(item: string): Promise<JsonObject | null>;
+  saveLog(run: string, log: RunLog, keepUntil: Instant): Promise<void>;
+  log(run: string): Promise<RunLog | null>;
+}
+
+export interface RunLog {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly at: Instant;
+}

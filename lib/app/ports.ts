@@ -1,0 +1,151 @@
+import type {
+  AppState,
+  Block,
+  Json,
+  K8sApp,
+  K8sCluster,
+  Maintenance,
+  Managed,
+  Organization,
+  Workspace,
+} from '../domain/shared/fleet.ts';
+import type { BlockRolloutConfig, SystemSettings } from '../domain/shared/rollout.ts';
+import type { Instant, Millis } from '../domain/shared/time.ts';
+
+/** Time as the program sees it; a test or `--virtual-clock` moves it by hand. */
+export interface Clock {
+  now(): Instant;
+  /** Resolves when the clock has reached the instant; rejects with the signal's reason when aborted. */
+  until(at: Instant, signal?: AbortSignal): Promise<void>;
+}
+
+/** Fresh, time-ordered ids (UUID v7 at the clock's now). */
+export interface Ids {
+  fresh(): string;
+  /** The one id that a child of this parent with this name can have: a v7 layout whose time is the parent's and whose rest is a hash. */
+  child(parent: string, type: string, name: string): string;
+}
+
+export interface Downtime extends Managed {
+  readonly organization: string;
+  readonly workspace: string;
+  readonly k8s_cluster: string;
+  readonly kind: 'generic' | 'planned-maintenance' | 'false-positive';
+  readonly started_at: Instant;
+  readonly ended_at: Instant | null;
+  readonly agent: string;
+}
+
+/** A key as stored: only its hash, never the key itself. */
+export interface AccessKey extends Managed {
+  readonly prefix: string;
+  readonly secret_hash: string;
+  readonly role: 'platform_admin' | 'member' | 'agent';
+  readonly access: 'read' | 'read_write';
+  readonly organization: string | null;
+  readonly workspace: string | null;
+  readonly k8s_cluster: string | null;
+  readonly expires_at: Instant | null;
+  readonly revoked_at: Instant | null;
+  readonly last_used_at: Instant | null;
+}
+
+export interface AuditEvent extends Managed {
+  readonly organization: string | null;
+  readonly actor: string;
+  readonly action: string;
+  readonly object_type: string;
+  readonly object_id: string;
+  readonly before: Json;
+  readonly after: Json;
+  readonly at: Instant;
+}
+
+/** The objects that people create, read, change and archive, by type name. */
+export interface ObjectTypes {
+  organization: Organization;
+  workspace: Workspace;
+  k8s_cluster: K8sCluster;
+  block: Block;
+  k8s_app: K8sApp;
+  maintenance: Maintenance;
+  downtime: Downtime;
+  block_rollout_config: BlockRolloutConfig;
+  access_key: AccessKey;
+  audit_event: AuditEvent;
+}
+export type ObjectType = keyof ObjectTypes;
+
+/** Where an object is listed: in its organization's partition, under its parents; `null` = belongs to no organization. */
+export interface Listing {
+  readonly organization: string | null;
+  /** Ids of the parents, outermost first, e.g. [workspace, cluster]; lists can be cut at any of them. */
+  readonly path: readonly string[];
+}
+
+export interface KeyPage {
+  readonly ids: readonly string[];
+  /** Pass it back to go on; null at the end. */
+  readonly cursor: string | null;
+}
+
+export type Create<T extends Managed> = Omit<T, 'version'>;
+
+/** Plain storage of objects: every write is conditional on the version read. */
+export interface ObjectStore {
+  get<T extends ObjectType>(type: T, id: string, consistent?: boolean): Promise<ObjectTypes[T] | null>;
+  /** Missing ones are left out. */
+  getMany<T extends ObjectType>(type: T, ids: readonly string[]): Promise<Map<string, ObjectTypes[T]>>;
+  /** Refused with `conflict` when the id exists. `also` goes into the same transaction. */
+  create<T extends ObjectType>(type: T, value: Create<ObjectTypes[T]>, also?: readonly Also[]): Promise<ObjectTypes[T]>;
+  /** Conditional on `before.version`; throws `stale` when somebody was faster. */
+  replace<T extends ObjectType>(type: T, before: ObjectTypes[T], after: ObjectTypes[T], also?: readonly Also[]): Promise<ObjectTypes[T]>;
+  /** Ids in key order (oldest first unless `newest_first`), one partition. */
+  listIds(type: ObjectType, where: Listing, options: { cursor?: string | null; limit: number; newest_first?: boolean }): Promise<KeyPage>;
+  count(type: ObjectType, where: Listing): Promise<number>;
+}
+
+/** Writes that may ride along in an object's transaction. */
+export type Also =
+  | { readonly kind: 'audit'; readonly event: Create<AuditEvent> }
+  | { readonly kind: 'demand'; readonly demand: Demand }
+  | { readonly kind: 'object'; readonly type: ObjectType; readonly before: Managed | null; readonly after: Managed };
+
+/** Work that a change owes to reconciliation (SPEC §2.9): written with the change, done after it, kept until done. */
+export interface Demand {
+  readonly id: string;
+  readonly kind: 'reconcile' | 'schedule' | 'manual' | 'resync' | 'import';
+  /** The config concerned; null = every reconciliation config that covers the targets. */
+  readonly rollout_config: string | null;
+  /** Only these clusters / workspaces / organizations; all empty = the config's whole scope. */
+  readonly clusters: readonly string[];
+  readonly workspaces: readonly string[];
+  readonly organizations: readonly string[];
+  readonly scheduled_for: Instant | null;
+  readonly created_at: Instant;
+  readonly allow_downgrade: boolean;
+  readonly requested_by: string | null;
+}
+
+export interface SettingsStore {
+  /** Read fresh (consistent) at each decision. */
+  read(): Promise<SystemSettings>;
+  /** Conditional on the revision read. */
+  write(before: SystemSettings, after: SystemSettings, also: readonly Also[]): Promise<SystemSettings>;
+}
+
+export interface Logger {
+  info(event: string, fields?: Record<string, unknown>): void;
+  warn(event: string, fields?: Record<string, unknown>): void;
+  error(event: string, fields?: Record<string, unknown>): void;
+}
+
+/** Starts executions of the two state machines. A name that exists already counts as success. */
+export interface WorkflowStarter {
+  startWave(input: { block_rollout: string; generation: number }): Promise<'started' | 'exists'>;
+  startEnqueue(input: { enqueue_run: string }): Promise<'started' | 'exists'>;
+  /** "timed out" counts as success: somebody else has woken it. */
+  sendWake(token: string): Promise<void>;
+}
+
+export type { Millis };

@@ -1,0 +1,10 @@
+/** A point in time: whole milliseconds since 1970-01-01T00:00:00Z. The domain never asks for it, it is always handed in. */
+export type Instant = number;
+
+/** A length of time in milliseconds. */
+export type Millis = number;
+
+export const SECOND: Millis = 1_000;
+export const MINUTE: Millis = 60 * SECOND;
+export const HOUR: Millis = 60 * MINUTE;
+export const DAY: Millis = 24 * HOUR;
