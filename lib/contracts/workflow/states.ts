@@ -17,6 +17,7 @@ export const WAVE_STATES = [
   'WaveBlocked',
   'InvalidInput',
   'CourierFailed',
+  'FailureNotRecorded',
 ] as const;
 export type WaveState = (typeof WAVE_STATES)[number];
 
@@ -29,20 +30,10 @@ export const ENQUEUE_STATES = [
   'RecordFailure',
   'Enqueued',
   'CourierFailed',
+  'FailureNotRecorded',
 ] as const;
 export type EnqueueState = (typeof ENQUEUE_STATES)[number];
 
 /** Error names of the Fail states, as the console shows them. The alarm for failed executions leaves `WaveBlocked` out: it is a verdict, not a defect. */
 export const EXECUTION_ERRORS = ['WaveBlocked', 'InvalidInput', 'CourierFailed'] as const;
 export type ExecutionError = (typeof EXECUTION_ERRORS)[number];
-
-/** Retried with back-off: what Lambda itself answers, and whatever a handler threw. Standard names only, they mean the same in every engine. */
-export const RETRIED_ERRORS = [
-  'Lambda.ServiceException',
-  'Lambda.AWSLambdaException',
-  'Lambda.SdkClientException',
-  'Lambda.TooManyRequestsException',
-  'Lambda.Unknown',
-  'States.Timeout',
-  'States.TaskFailed',
-] as const;
