@@ -51,10 +51,21 @@ export default {
     ]),
     never(
       'adapters-implement-ports',
-      'An adapter knows ports, errors, the domain and wire formats; not the use cases that call it, not HTTP.',
+      'An adapter knows ports, errors, the domain and wire formats; it is below HTTP and the entry points.',
       '^lib/adapters/',
-      '^(lib/(app/(?!ports\\.ts|errors\\.ts)|http|lambda|contracts/api)|functions|infra|local|cli|web)/?',
+      '^(lib/(http|lambda|contracts/api)|functions|infra|local|cli|web)/',
     ),
+    {
+      name: 'adapters-call-no-use-case',
+      comment: 'An adapter may name any type of lib/app, but runs nothing of it: only ports, errors and the records that it stores.',
+      severity: 'error',
+      from: { path: '^lib/adapters/' },
+      to: {
+        path: '^lib/app/',
+        pathNot: '^lib/app/((.+/)?(ports|errors)|agents/presence|engine/enqueue-run)\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
     {
       name: 'adapters-keep-to-themselves',
       comment: 'What two adapters share belongs into a port or into lib/domain.',
