@@ -62,7 +62,7 @@ export default {
       from: { path: '^lib/adapters/' },
       to: {
         path: '^lib/app/',
-        pathNot: '^lib/app/((.+/)?(ports|errors)|agents/presence|engine/enqueue-run)\\.ts$',
+        pathNot: ['/(ports|errors)\\.ts$', '^lib/app/(agents/presence|engine/enqueue-run)\\.ts$'],
         dependencyTypesNot: ['type-only'],
       },
     },
