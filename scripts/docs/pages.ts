@@ -1,6 +1,8 @@
 import { dataModelPage } from './data-model.ts';
+import { stateMachinesPage } from './state-machines.ts';
 
 /** The generated pages: path from the root → what it must contain. */
 export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/data-model.md': dataModelPage,
+  'docs/state-machines.md': stateMachinesPage,
 };
