@@ -23,13 +23,7 @@ export interface DemandFacts {
 
 export type DemandWhy = 'first_install' | 'version' | 'drift' | 'uninstall' | 'schedule' | 'manual';
 export type DemandSkip = 'cli_managed' | 'owned_by_other_config' | 'installed_is_newer';
-export type DemandNothing =
-  | 'block_archived'
-  | 'auto_rollout_off'
-  | 'action_not_reconciled'
-  | 'up_to_date'
-  | 'not_installed'
-  | 'remembered';
+export type DemandNothing = 'block_archived' | 'auto_rollout_off' | 'action_not_reconciled' | 'up_to_date' | 'not_installed' | 'remembered';
 
 export type DemandDecision =
   | { readonly kind: 'nothing'; readonly why: DemandNothing }
