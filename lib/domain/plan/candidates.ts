@@ -23,10 +23,12 @@ export interface Sorted {
   readonly waiting: Candidate[];
 }
 
-/** Each candidate once, in order of dispatch (SPEC §3.7), whatever order they came in. */
+/** Each item that still waits once, in order of dispatch (SPEC §3.7), whatever order they came in. */
 export function inOrder(candidates: readonly Candidate[], now: Instant): Candidate[] {
   const newest = new Map<string, Candidate>();
   for (const c of candidates) {
+    // An index may still show what has moved on.
+    if (c.item.status !== 'pending' && c.item.status !== 'retrying') continue;
     const known = newest.get(c.item.id);
     if (known === undefined || c.item.version > known.item.version) newest.set(c.item.id, c);
   }

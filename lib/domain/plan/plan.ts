@@ -26,10 +26,13 @@ interface Orders {
 export function plan(facts: PlanFacts, now: Instant): Plan {
   const change = nextStatus(facts, now);
   const status = change?.to ?? facts.wave.status;
-  const orders = ordersFor(facts, status, now);
+  const candidates = inOrder(facts.candidates, now);
+  const orders = ordersFor(facts, status, candidates, now);
   const next = nextStep(facts, status, orders);
-  const starved = next === 'await' && !facts.candidates_complete && placesLeft(facts, orders.numbers) > 0;
-  const lagging = looksForMore(facts, status) && isLagging(facts, status);
+  const places = placesLeft(facts, orders.numbers);
+  const starved = next === 'await' && !facts.candidates_complete && places > 0;
+  const crowded = places <= 0 && usedByOthers(facts);
+  const lagging = looksForMore(facts, status) && isLagging(facts, status, candidates);
   const { dispatch, park, skip, waiting, numbers } = orders;
   return {
     next,
@@ -37,7 +40,7 @@ export function plan(facts: PlanFacts, now: Instant): Plan {
     dispatch,
     park,
     skip,
-    recheck_at: recheckAt({ facts, status, park, waiting, lagging, starved }, now),
+    recheck_at: recheckAt({ facts, status, park, waiting, lagging, lookSoon: starved || crowded }, now),
     lag_rounds: lagging ? facts.lag_rounds + 1 : 0,
     numbers,
   };
@@ -60,10 +63,9 @@ function firstBatchDone(facts: PlanFacts): boolean {
   return c.done + c.failed >= slotsOf(c.total - c.skipped, facts.rules.max_concurrent_percent);
 }
 
-function ordersFor(facts: PlanFacts, status: WaveStatus, now: Instant): Orders {
+function ordersFor(facts: PlanFacts, status: WaveStatus, candidates: readonly Candidate[], now: Instant): Orders {
   const none = { dispatch: [], park: [], skip: [], waiting: [], numbers: numbersOf(facts) };
   if (status === 'completed' || status === 'blocked') return none;
-  const candidates = inOrder(facts.candidates, now);
   if (status === 'cancelled') return { ...none, skip: candidates.map(({ item }) => ({ item, reason: 'cancelled' })) };
   const { skip, park, startable, waiting } = sortOut(facts, candidates, now);
   const numbers = numbersOf(facts, skip.length);
@@ -88,6 +90,11 @@ function looksForMore(facts: PlanFacts, status: WaveStatus): boolean {
 function placesLeft(facts: PlanFacts, numbers: PlanNumbers): number {
   const gate = facts.gate === null ? Number.POSITIVE_INFINITY : Math.max(0, facts.gate.places - facts.gate.updating);
   return Math.min(numbers.free, gate);
+}
+
+/** Places that other waves hold, and whose end does not wake this one. */
+function usedByOthers({ wave, gate, older_in_progress }: PlanFacts): boolean {
+  return wave.counters.pending > 0 && (older_in_progress > 0 || (gate !== null && gate.updating > wave.counters.in_progress));
 }
 
 function nextStep(facts: PlanFacts, status: WaveStatus, orders: Orders): PlanNext {

@@ -11,18 +11,17 @@ const LAG_FIRST_SECONDS = 2;
 const LAG_LONGEST_SECONDS = 30;
 /** An enqueue run wakes the wave when it ends; this is for one that died. */
 const ENQUEUE_LOOK_AGAIN = 5 * MINUTE;
-/** Candidates were cut and none of them could move: somebody else's numbers were old. */
-const STALE_LOOK_AGAIN = MINUTE;
+const SOON = MINUTE;
 
 /** Indexes lag behind the counters: true when fewer waiting items were seen than the counters name (DESIGN §4). */
-export function isLagging(facts: PlanFacts, status: WaveStatus): boolean {
+export function isLagging(facts: PlanFacts, status: WaveStatus, candidates: readonly Candidate[]): boolean {
   if (!facts.candidates_complete) return false;
   // A cancelled wave is shown everything that still waits, whatever its calendar.
-  if (status === 'cancelled') return facts.candidates.length < facts.wave.counters.pending;
+  if (status === 'cancelled') return candidates.length < facts.wave.counters.pending;
   const open = new Map(facts.calendars.filter((c) => calendarOpen(facts, c)).map((c) => [c.key, c.ready]));
   let expected = 0;
   for (const ready of open.values()) expected += ready;
-  const seen = facts.candidates.filter((c) => c.item.parked_until === null && open.has(c.item.calendar)).length;
+  const seen = candidates.filter((c) => c.item.parked_until === null && open.has(c.item.calendar)).length;
   return seen < expected;
 }
 
@@ -33,8 +32,8 @@ export interface RecheckFacts {
   readonly park: readonly ParkOrder[];
   readonly waiting: readonly Candidate[];
   readonly lagging: boolean;
-  /** Candidates were cut, places are left, and yet nothing could be ordered. */
-  readonly starved: boolean;
+  /** Places depend on somebody else's work, or candidates were cut and none of them could move. */
+  readonly lookSoon: boolean;
 }
 
 /** The earliest of everything that can change by itself, at most a day away (SPEC §12 I8). */
@@ -46,12 +45,12 @@ export function recheckAt(r: RecheckFacts, now: Instant): Instant {
   return Math.max(earliest, now + SHORTEST);
 }
 
-function changesOf({ facts, park, waiting, starved }: RecheckFacts, now: Instant): (Instant | null)[] {
+function changesOf({ facts, park, waiting, lookSoon }: RecheckFacts, now: Instant): (Instant | null)[] {
   const times = [facts.next_parked_at, facts.next_fact_change_at, quietEnd(facts, now)];
   for (const c of facts.calendars) if (c.ready > 0) times.push(c.changes_at);
   for (const c of waiting) times.push(c.target.calendar.changes_at);
   for (const order of park) times.push(order.until);
-  if (starved) times.push(now + STALE_LOOK_AGAIN);
+  if (lookSoon) times.push(now + SOON);
   if (facts.wave.enqueue_runs.length > 0) times.push(now + ENQUEUE_LOOK_AGAIN);
   return times;
 }
