@@ -29,10 +29,10 @@ export function plan(facts: PlanFacts, now: Instant): Plan {
   const candidates = inOrder(facts.candidates, now);
   const orders = ordersFor(facts, status, candidates, now);
   const next = nextStep(facts, status, orders);
-  const places = placesLeft(facts, orders.numbers);
-  const starved = next === 'await' && !facts.candidates_complete && places > 0;
-  const crowded = places <= 0 && usedByOthers(facts);
-  const lagging = looksForMore(facts, status) && isLagging(facts, status, candidates);
+  const more = looksForMore(facts, status);
+  const starved = next === 'await' && more && !facts.candidates_complete;
+  const crowded = placesLeft(facts, orders.numbers) <= 0 && usedByOthers(facts);
+  const lagging = more && isLagging(facts, status, candidates);
   const { dispatch, park, skip, waiting, numbers } = orders;
   return {
     next,
