@@ -5,6 +5,9 @@ import { z } from 'zod';
 /** An id of ours: UUID v7 in lower case. */
 export const id = z.uuid().meta({ id: 'Id' });
 
+/** An id in a request; upper case is accepted. */
+export const idIn = z.uuid({ error: 'must be an id (UUID)' }).toLowerCase();
+
 /** A point in time in a request: ISO 8601 with an offset; becomes epoch milliseconds. */
 export const instantIn = z.iso
   .datetime({ offset: true, error: 'must be a date and time with an offset, e.g. 2026-03-01T22:00:00Z' })
@@ -62,5 +65,11 @@ export const source = z.enum(['scheduler', 'manual']);
 /** Why something does not move, and until when (SPEC §3.8, §5). */
 export const blocker = z.object({ code: z.string(), detail: z.string().nullable(), until: instantOut.nullable() }).meta({ id: 'Blocker' });
 
-/** `{reason}` or nothing: pause, skip, archive. */
+/** `{reason}` or nothing: pause, skip. */
 export const reasonBody = z.strictObject({ reason: reason.nullable().exactOptional() });
+
+/** The public SDK's archive call: with a reason it archives, without a body it brings the object back. */
+export const archiveBody = z.strictObject({ archive_reason: reason.nullable().exactOptional() });
+export const archiveAnswer = z.object({ archived: z.boolean() });
+/** SPEC §2.8: what is still active under an object is left behind only on purpose. */
+export const forceQuery = z.strictObject({ force: z.enum(['true', 'false']).transform((v) => v === 'true').exactOptional() });
