@@ -1,16 +1,15 @@
+import { INBOX_LIMIT } from '../../app/agents/presence.ts';
 import type { BlockChange, EngineChange, GateChange, InboxChange, Notice, OpenWaveKey, Refusal, WaveChange } from '../../app/engine/ports.ts';
 import type { Item } from '../../domain/shared/rollout.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import type { Row } from './client.ts';
 import { pack } from './codec.ts';
 import { objectRow } from './object-store.ts';
+import { notPaused, PRESENCE } from './presence-store.ts';
 import { isReady, itemRow, runRow } from './engine-rows.ts';
-import { and, type Condition, eq, exists, gte, lt, lte, missing, oneOf, or, smallerThan, type Update } from './expression.ts';
+import { and, type Condition, eq, exists, gte, lte, missing, oneOf, or, smallerThan, type Update } from './expression.ts';
 import { type Key, keys } from './keys.ts';
 import type { Action } from './transact.ts';
-
-/** An inbox holds at most this many open runs (DESIGN A1). */
-export const INBOX_PLACES = 8;
 
 export interface Step {
   readonly action: Action;
@@ -26,11 +25,17 @@ export function stepsOf(change: EngineChange): Step[] {
     ...(change.blocks ?? []).map((b) => step('block', b.id, blockAction(b))),
     ...(change.inbox ?? []).map((i) => step('inbox', i.agent, inboxAction(i))),
     ...gateSteps(change.gate),
-    ...(change.unless_platform_paused === true
-      ? [step('platform', 'settings', { kind: 'check', key: keys.settings(), condition: missing('rollouts_paused') })]
-      : []),
+    ...settingsStep(change),
     ...(change.notices ?? []).map((n) => step('wave', n.subject, noticeAction(n))),
   ];
+}
+
+function settingsStep(change: EngineChange): Step[] {
+  const conditions: Condition[] = [
+    ...(change.unless_platform_paused === true ? [missing('rollouts_paused')] : []),
+    ...(change.settings_revision === undefined ? [] : [change.settings_revision === 0 ? missing('pk') : eq('revision', change.settings_revision)]),
+  ];
+  return conditions.length === 0 ? [] : [step('platform', 'settings', { kind: 'check', key: keys.settings(), condition: and(...conditions) })];
 }
 
 const step = (what: Refusal['what'], id: string, action: Action): Step => ({ action, refusal: { what, id } });
@@ -149,10 +154,10 @@ function blockAction(b: BlockChange): Action {
 
 function inboxAction(i: InboxChange): Action {
   const conditions: Condition[] = [exists('pk')];
-  if (i.heard_since !== undefined) conditions.push(gte('last_seen', i.heard_since), missing('gone'), missing('revoked'));
-  if (i.now !== undefined) conditions.push(or(missing('paused_until'), lt('paused_until', i.now)));
+  if (i.heard_since !== undefined) conditions.push(gte(PRESENCE.lastSeen, i.heard_since), missing(PRESENCE.gone), missing(PRESENCE.revoked));
+  if (i.now !== undefined) conditions.push(notPaused(i.now));
   const adds = i.add ?? [];
-  if (adds.length > 0) conditions.push(smallerThan('inbox', INBOX_PLACES - adds.length + 1));
+  if (adds.length > 0) conditions.push(smallerThan(PRESENCE.inbox, INBOX_LIMIT - adds.length + 1));
   const key = keys.presence(i.agent);
   const removes = i.remove ?? [];
   if (adds.length + removes.length + (i.cancel?.length ?? 0) === 0) return { kind: 'check', key, condition: and(...conditions) };

@@ -50,7 +50,7 @@ export const keys = {
   group: (config: string | null): string => `G#${config ?? '-'}`,
   openWave: (config: string | null, owner: string | null, hash: string): Key => ({
     pk: keys.group(config),
-    sk: `OPEN#${part(owner ?? '')}#${hash}`,
+    sk: `OPEN#${part(owner ?? '')}#${part(hash)}`,
   }),
   runningWave: (config: string | null, owner: string | null, wave: string): Key => ({
     pk: keys.group(config),

@@ -25,11 +25,11 @@ export const PRESENCE = {
   keyId: 'ki',
   keyHash: 'kh',
   host: 'uid',
-  revoked: 'rv',
+  revoked: 'revoked',
   pausedUntil: 'paused_until',
   /** The cluster is archived or inactive. */
   gone: 'gone',
-  lastSeen: 'ls',
+  lastSeen: 'last_seen',
   version: 'v',
   health: 'he',
   apps: 'ap',

@@ -37,6 +37,8 @@ export interface EngineChange {
   readonly gate?: GateChange;
   /** Nothing in this change may happen while ROLLOUTS_PAUSED is set. */
   readonly unless_platform_paused?: boolean;
+  /** The decision was made from this revision of the settings and holds only for it (SPEC §2.7). */
+  readonly settings_revision?: number;
   readonly notices?: readonly Notice[];
 }
 
@@ -86,6 +88,7 @@ export interface WaveChange {
 export interface OpenWaveKey {
   readonly config: string | null;
   readonly owner: string | null;
+  /** Target version, template revision and action: what all items of a wave have in common. */
   readonly hash: string;
 }
 
