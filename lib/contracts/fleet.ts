@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { componentName, criticality, displayName, jsonObject, labels, name, versionText } from './api/common.ts';
+import { updateSystemConfig } from './api/system-config.ts';
 
 /** SPEC §13: the fleet file, as it is written. Names identify; unknown fields are refused by name. */
 
@@ -26,7 +27,10 @@ function isTimeZone(text: string): boolean {
 }
 
 const slot = strict('a time slot', {
-  days: z.array(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'])).min(1, 'must name at least one day, or be left out for every day').optional(),
+  days: z
+    .array(z.enum(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']))
+    .min(1, 'must name at least one day, or be left out for every day')
+    .optional(),
   start: z.string().regex(wallClock, 'must be a time from "00:00" to "23:59"'),
   end: z.string().refine((text) => text === '24:00' || wallClock.test(text), 'must be a time from "00:00" to "24:00"'),
 }).refine((s) => s.start !== s.end, 'starts and ends at the same time; write "00:00" to "24:00" for a whole day');
@@ -38,13 +42,17 @@ const isEdge = (text: string): boolean => isDate(text) || isInstant(text);
 /** Dates are whole days, `to` included; instants exclude `to`. */
 const beginsBefore = (from: string, to: string): boolean => (isDate(from) ? from <= to : Date.parse(from) < Date.parse(to));
 
-const freezeEdge = z
-  .string()
-  .refine(isEdge, 'must be a date (2026-12-20) or a date and time with an offset (2026-12-20T18:00:00+01:00)');
+const freezeEdge = z.string().refine(isEdge, 'must be a date (2026-12-20) or a date and time with an offset (2026-12-20T18:00:00+01:00)');
 
 const freeze = strict('a freeze', { from: freezeEdge, to: freezeEdge, reason: z.string().max(500).nullish() })
-  .refine((f) => !isEdge(f.from) || !isEdge(f.to) || isDate(f.from) === isDate(f.to), 'from and to must both be dates or both be dates with times')
-  .refine((f) => !isEdge(f.from) || !isEdge(f.to) || isDate(f.from) !== isDate(f.to) || beginsBefore(f.from, f.to), 'ends before it begins');
+  .refine(
+    (f) => !isEdge(f.from) || !isEdge(f.to) || isDate(f.from) === isDate(f.to),
+    'from and to must both be dates or both be dates with times',
+  )
+  .refine(
+    (f) => !isEdge(f.from) || !isEdge(f.to) || isDate(f.from) !== isDate(f.to) || beginsBefore(f.from, f.to),
+    'ends before it begins',
+  );
 
 /** SPEC §4: recurring wall-clock slots, minus the freezes. */
 export const fleetWindow = strict('a maintenance window', {
@@ -95,35 +103,9 @@ const workspaceEntry = strict('a workspace', {
 
 const organizationEntry = strict('an organization', { ...managed, ...inherited, workspaces: z.array(workspaceEntry).nullish() });
 
-const wholeNumber = (min: number, max: number) =>
-  z.custom<number | string>((value) => {
-    const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
-    return typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max;
-  }, `must be a whole number from ${min} to ${max}`);
-
-/** SPEC §1 "SystemConfig": the known keys; any other key in capitals is a free one for templates. */
-export const SYSTEM_CONFIG_NUMBERS = {
-  OPERATOR_ROLLOUT_PERCENTAGE: wholeNumber(0, 100),
-  AGENT_REPORT_INTERVAL_SECONDS: wholeNumber(1, 3600),
-  AGENT_WARNING_AFTER_SECONDS: wholeNumber(1, 86_400),
-  AGENT_CRITICAL_AFTER_SECONDS: wholeNumber(1, 86_400),
-  RESYNC_MINUTES: wholeNumber(1, 1440),
-  RETENTION_DAYS: wholeNumber(1, 3650),
-  AUDIT_RETENTION_DAYS: wholeNumber(1, 3650),
-} as const;
-
-const optionalNumbers = Object.fromEntries(Object.entries(SYSTEM_CONFIG_NUMBERS).map(([key, schema]) => [key, schema.optional()]));
-
-const systemConfig = z
-  .object({
-    ...optionalNumbers,
-    OPERATOR_BLOCK_VERSION: versionText.optional(),
-    ROLLOUTS_PAUSED: strict('ROLLOUTS_PAUSED', { reason: z.string().min(1).max(500) }).nullish(),
-  })
-  .catchall(z.json());
-
 const fail = z.custom<number | string>(
-  (value) => (typeof value === 'number' ? value >= 0 && value <= 1 : typeof value === 'string' && /^(always|first:[1-9]\d{0,5})$/.test(value)),
+  (value) =>
+    typeof value === 'number' ? value >= 0 && value <= 1 : typeof value === 'string' && /^(always|first:[1-9]\d{0,5})$/.test(value),
   'must be a share from 0 to 1, "always" or "first:N"',
 );
 
@@ -148,7 +130,7 @@ export const FLEET_API_VERSION = 'block-rollout/v1';
 
 export const fleetFile = strict('a fleet file', {
   apiVersion: z.literal(FLEET_API_VERSION, `must be "${FLEET_API_VERSION}"`),
-  system_config: systemConfig.optional(),
+  system_config: updateSystemConfig.optional(),
   organizations: z.array(organizationEntry).nullish(),
   /** The API's fields; checked with the API's own schema by the import. */
   rollout_configs: z.array(z.looseObject({ name })).nullish(),

@@ -3,11 +3,21 @@ import type { z } from 'zod';
 import { type FleetFile, fleetFile } from '../../contracts/fleet.ts';
 import { type Mistake, type Path, readStrictYaml, type StrictYaml } from '../yaml/strict-yaml.ts';
 import { at, mistakesOf } from './reasons.ts';
+import { TARGET_FIELDS, type TargetKind, withTargetIds } from './targets.ts';
 
 export type { Mistake };
 
 /** SPEC §13 "Everything is checked first": either the whole file or every mistake in it, in the order of the file. */
-export type Checked = { readonly ok: true; readonly fleet: FleetFile } | { readonly ok: false; readonly mistakes: readonly Mistake[] };
+export type Checked =
+  | { readonly ok: true; readonly fleet: FleetFile; readonly targets: readonly NamedTarget[] }
+  | { readonly ok: false; readonly mistakes: readonly Mistake[] };
+
+/** An organization or workspace in the scope of a config, and what to say when there is no such thing. */
+export interface NamedTarget {
+  readonly kind: TargetKind;
+  readonly text: string;
+  readonly mistake: Mistake;
+}
 
 /** Checks one entry of rollout_configs (the API's fields); answers the schema's issues, none when it is right. */
 export type ConfigCheck = (config: Record<string, unknown>) => readonly z.core.$ZodIssue[];
@@ -20,13 +30,16 @@ export interface Checks {
   readonly selector: SelectorCheck;
 }
 
-const MAX_CONFIG_BYTES = 256 * 1024;
+const MAX_RECORD_BYTES = 300 * 1024;
 
 export function checkFleet(text: string, checks: Checks): Checked {
   const yaml = readStrictYaml(text);
   if (!yaml.whole) return refused(yaml.mistakes);
   if (!isRecord(yaml.value)) {
-    return refused([...yaml.mistakes, at(yaml, [], 'value', 'is empty or not a map; a fleet file begins with "apiVersion: block-rollout/v1"')]);
+    return refused([
+      ...yaml.mistakes,
+      at(yaml, [], 'value', 'is empty or not a map; a fleet file begins with "apiVersion: block-rollout/v1"'),
+    ]);
   }
   const parsed = fleetFile.safeParse(yaml.value, { reportInput: true });
   const mistakes = [
@@ -38,7 +51,7 @@ export function checkFleet(text: string, checks: Checks): Checked {
     ...rolloutConfigs(yaml, checks.config),
     ...simulationRules(yaml, checks.selector),
   ];
-  return parsed.success && mistakes.length === 0 ? { ok: true, fleet: parsed.data } : refused(mistakes);
+  return parsed.success && mistakes.length === 0 ? { ok: true, fleet: parsed.data, targets: namedTargets(yaml) } : refused(mistakes);
 }
 
 function refused(mistakes: readonly Mistake[]): Checked {
@@ -98,10 +111,14 @@ function doubled(yaml: StrictYaml, list: readonly Entry[]): Mistake[] {
 function settings(yaml: StrictYaml): Mistake[] {
   const config = root(yaml).value['system_config'];
   if (!isRecord(config)) return [];
-  const mistakes: Mistake[] = [];
+  const mistakes = ['allow_downgrade', 'expected_targets']
+    .filter((key) => key in config)
+    .map((key) => at(yaml, ['system_config', key], 'key', 'belongs to a change by hand (PATCH), not into a file'));
   const version = config['OPERATOR_BLOCK_VERSION'];
   if (typeof version === 'string' && version !== '' && semver.valid(version.replace(/^v/, '')) === null) {
-    mistakes.push(at(yaml, ['system_config', 'OPERATOR_BLOCK_VERSION'], 'value', `must be a semantic version such as 0.34.0, not "${version}"`));
+    mistakes.push(
+      at(yaml, ['system_config', 'OPERATOR_BLOCK_VERSION'], 'value', `must be a semantic version such as 0.34.0, not "${version}"`),
+    );
   }
   const [warning, critical] = [config['AGENT_WARNING_AFTER_SECONDS'], config['AGENT_CRITICAL_AFTER_SECONDS']].map(Number);
   if (warning !== undefined && critical !== undefined && warning > critical) {
@@ -111,17 +128,49 @@ function settings(yaml: StrictYaml): Mistake[] {
   return mistakes;
 }
 
+/** A record must fit into a row of the table with room to spare. */
 function tooBig(yaml: StrictYaml): Mistake[] {
-  const blocks = [...workspaces(yaml), ...clusters(yaml)].flatMap((owner) => entries(owner, 'blocks'));
-  return blocks.flatMap(({ path, value }) => {
-    const { config } = value;
-    if (!isRecord(config) || new TextEncoder().encode(JSON.stringify(config)).length <= MAX_CONFIG_BYTES) return [];
-    return [at(yaml, [...path, 'config'], 'value', `is larger than ${MAX_CONFIG_BYTES / 1024} KiB`)];
+  const owners = [...organizations(yaml), ...workspaces(yaml), ...clusters(yaml)];
+  const all = [...owners, ...owners.flatMap((owner) => entries(owner, 'blocks')), ...entries(root(yaml), 'rollout_configs')];
+  return all.flatMap(({ path, value }) => {
+    const { workspaces: _w, clusters: _c, blocks: _b, apps: _a, ...own } = value;
+    if (Buffer.byteLength(JSON.stringify(own)) <= MAX_RECORD_BYTES) return [];
+    return [at(yaml, path, 'value', `is larger than ${MAX_RECORD_BYTES / 1024} KiB`)];
   });
 }
 
+/** Stands for an id that only follows from the names. */
+const SOME_ID = '00000000-0000-7000-8000-000000000000';
+
 function rolloutConfigs(yaml: StrictYaml, check: ConfigCheck): Mistake[] {
-  return entries(root(yaml), 'rollout_configs').flatMap(({ path, value }) => mistakesOf(check(value), yaml, path));
+  return entries(root(yaml), 'rollout_configs').flatMap(({ path, value }) => [
+    ...mistakesOf(check(withTargetIds(value, () => SOME_ID)), yaml, path),
+    ...(['target_organizations', 'target_workspaces'] as const).flatMap((field) =>
+      badNames(yaml, [...path, field], value[field], TARGET_FIELDS[field]),
+    ),
+  ]);
+}
+
+function badNames(yaml: StrictYaml, path: Path, list: unknown, kind: TargetKind): Mistake[] {
+  if (!Array.isArray(list) || kind === 'organization') return [];
+  return list.flatMap((text: unknown, index) =>
+    typeof text !== 'string' || text.includes('/') || /^[0-9a-f-]{36}$/.test(text)
+      ? []
+      : [at(yaml, [...path, index], 'value', `write organization/workspace, or an id, instead of "${text}"`)],
+  );
+}
+
+function namedTargets(yaml: StrictYaml): NamedTarget[] {
+  return entries(root(yaml), 'rollout_configs').flatMap(({ path, value }) =>
+    Object.entries(TARGET_FIELDS).flatMap(([field, kind]) => {
+      const list: unknown = value[field];
+      if (!Array.isArray(list)) return [];
+      return list.map(String).map((text, index) => {
+        const mistake = at(yaml, [...path, field, index], 'value', `there is no ${kind} "${text}", neither in this file nor in the fleet`);
+        return { kind, text, mistake };
+      });
+    }),
+  );
 }
 
 function simulationRules(yaml: StrictYaml, check: SelectorCheck): Mistake[] {
@@ -133,7 +182,9 @@ function simulationRules(yaml: StrictYaml, check: SelectorCheck): Mistake[] {
     const wrong = typeof match === 'string' ? check(match) : null;
     if (wrong !== null) return [at(yaml, [...path, 'match'], 'value', wrong)];
     if (typeof cluster !== 'string' || known.has(cluster)) return [];
-    return [at(yaml, [...path, 'cluster'], 'value', `there is no cluster "${cluster}" in this file (write organization/workspace/cluster)`)];
+    return [
+      at(yaml, [...path, 'cluster'], 'value', `there is no cluster "${cluster}" in this file (write organization/workspace/cluster)`),
+    ];
   });
 }
 

@@ -52,6 +52,6 @@ function sizeReason(issue: Issue, origin: string, size: string): string {
 }
 
 function unionReason(issue: Issue & { code: 'invalid_union' }): string {
-  const [first] = issue.errors.flat();
+  const [first] = issue.message === 'Invalid input' ? issue.errors.flat() : [];
   return first === undefined ? issue.message : reason(first, null);
 }

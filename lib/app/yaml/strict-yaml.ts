@@ -32,6 +32,7 @@ export interface StrictYaml {
 
 const MAX_ALIAS_NODES = 10_000;
 const MAX_DEPTH = 200;
+const TOO_DEEP = `is nested too deeply; at most ${MAX_DEPTH} levels are read`;
 
 export function pathText(path: Path): string {
   let text = '';
@@ -75,7 +76,9 @@ class Reader implements StrictYaml {
     if (first === undefined) return;
     this.whole = first.errors.length === 0 && second === undefined;
     for (const problem of [...first.errors, ...first.warnings]) {
-      this.#mistake(problem.pos[0], [], plainReason(problem.code, problem.message));
+      const tooDeep = problem.message.includes('call stack');
+      this.#mistake(problem.pos[0], [], tooDeep ? TOO_DEEP : plainReason(problem.code, problem.message));
+      if (tooDeep) return;
     }
     if (second !== undefined) {
       this.#mistake(second.range[0], [], 'a second document begins here; write one document per file (remove the line "---")');
@@ -96,7 +99,7 @@ class Reader implements StrictYaml {
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.whole = false;
-      this.mistakes.push({ line: 1, column: 1, path: '', reason: `is nested too deeply; at most ${MAX_DEPTH} levels are read` });
+      this.mistakes.push({ line: 1, column: 1, path: '', reason: TOO_DEEP });
       return [];
     }
   }
@@ -140,7 +143,7 @@ class Reader implements StrictYaml {
   #convert(node: AnyNode, path: Path, depth: number): unknown {
     if (node === null || node === undefined) return null;
     if (depth > MAX_DEPTH) {
-      this.#mistake(node.range?.[0], path, `is nested too deeply; at most ${MAX_DEPTH} levels are read`);
+      this.#mistake(node.range?.[0], path.slice(0, 10), TOO_DEEP);
       throw new TooMuch();
     }
     if (this.#expanding.length > 0) this.#countExpanded(node, path);
@@ -155,7 +158,11 @@ class Reader implements StrictYaml {
     this.#aliasNodes += 1;
     if (this.#aliasNodes <= MAX_ALIAS_NODES) return;
     const outermost = this.#expanding[0] ?? node;
-    this.#mistake(outermost.range?.[0], path, `the aliases of this file stand for more than ${MAX_ALIAS_NODES} values; write them out or use fewer`);
+    this.#mistake(
+      outermost.range?.[0],
+      path,
+      `the aliases of this file stand for more than ${MAX_ALIAS_NODES} values; write them out or use fewer`,
+    );
     throw new TooMuch();
   }
 

@@ -1,0 +1,190 @@
+import type {
+  Block,
+  Json,
+  JsonObject,
+  K8sApp,
+  K8sCluster,
+  Labels,
+  Managed,
+  ManagedBy,
+  Organization,
+  Workspace,
+} from '../../domain/shared/fleet.ts';
+import type { SystemSettings } from '../../domain/shared/rollout.ts';
+import type { Instant } from '../../domain/shared/time.ts';
+import type { Difference } from './diff.ts';
+
+/** How a difference in the file becomes a difference of an object: one table of fields and defaults per kind. */
+
+type FieldOf<T> = Exclude<keyof T, keyof Managed> | 'display_name';
+type Defaults<T> = Partial<Record<FieldOf<T>, Json>>;
+
+const ORGANIZATION: Defaults<Organization> = { display_name: null, criticality: null, contacts: [], maintenance_window: null };
+const WORKSPACE: Defaults<Workspace> = { display_name: null, criticality: null, contacts: [], maintenance_window: null };
+const CLUSTER: Defaults<K8sCluster> = { display_name: null, active: true };
+const BLOCK: Defaults<Block> = {
+  display_name: null,
+  from_block: null,
+  app: null,
+  block_version: null,
+  config: {},
+  created_by_component: 'api',
+  managed_by: null,
+  auto_rollout: true,
+  kind: null,
+  type: null,
+  flavor: null,
+  actions: [],
+};
+
+/** The object with the difference applied; fields that the file does not speak of stay as they are. */
+function applied<T extends Managed>(before: T, { set, cleared }: Difference, defaults: Defaults<T>): T {
+  const known: Readonly<Record<string, Json | undefined>> = defaults;
+  const gone = cleared.filter((field) => known[field] !== undefined).map((field) => [field, known[field]]);
+  const given = Object.entries(set).filter(([field]) => known[field] !== undefined);
+  return {
+    ...before,
+    ...Object.fromEntries([...gone, ...given]),
+    labels: keyed(before.labels, 'labels/', set, cleared),
+    annotations: keyed(before.annotations, 'annotations/', set, cleared),
+  };
+}
+
+function keyed(before: Labels, prefix: string, set: Readonly<Record<string, Json>>, cleared: readonly string[]): Labels {
+  const gone = new Set(cleared.filter((field) => field.startsWith(prefix)).map((field) => field.slice(prefix.length)));
+  const given = Object.entries(set).filter(([field]) => field.startsWith(prefix));
+  const kept = Object.entries(before).filter(([key]) => !gone.has(key));
+  return Object.fromEntries([...kept, ...given.map(([field, value]) => [field.slice(prefix.length), String(value)] as const)]);
+}
+
+export const managedWith = <T extends Managed>(before: T, diff: Difference): T =>
+  applied<Managed>(before, diff, { display_name: null }) as T;
+export const organizationWith = (before: Organization, diff: Difference): Organization => applied(before, diff, ORGANIZATION);
+export const workspaceWith = (before: Workspace, diff: Difference): Workspace => applied(before, diff, WORKSPACE);
+export const clusterWith = (before: K8sCluster, diff: Difference): K8sCluster => applied(before, diff, CLUSTER);
+
+/** `managed_by` may also be written as the label `polycrate_managed_by`: `kind` or `kind/id` (SPEC §1). */
+const MANAGED_BY_LABEL = 'polycrate_managed_by';
+
+export function blockWith(before: Block, diff: Difference): Block {
+  const after = applied(before, diff, BLOCK);
+  const named = 'managed_by' in diff.set || diff.cleared.includes('managed_by');
+  const label = diff.set[`labels/${MANAGED_BY_LABEL}`];
+  if (named || typeof label !== 'string') return after;
+  return { ...after, managed_by: managedByOf(label) };
+}
+
+function managedByOf(label: string): ManagedBy {
+  const slash = label.indexOf('/');
+  return slash < 0 ? { kind: label, id: null } : { kind: label.slice(0, slash), id: label.slice(slash + 1) };
+}
+
+export interface Birth {
+  readonly id: string;
+  readonly name: string;
+  readonly now: Instant;
+}
+
+export const newManaged = ({ id, name, now }: Birth): Managed => ({
+  id,
+  name,
+  display_name: null,
+  labels: {},
+  annotations: {},
+  created_at: now,
+  updated_at: now,
+  archived: false,
+  archived_at: null,
+  archived_reason: null,
+  version: 0,
+});
+
+export interface Parents {
+  readonly organization: string;
+  readonly workspace: string;
+  readonly k8s_cluster: string | null;
+}
+
+export const newOrganization = (birth: Birth): Organization => ({
+  ...newManaged(birth),
+  criticality: null,
+  contacts: [],
+  maintenance_window: null,
+});
+
+export const newWorkspace = (birth: Birth, organization: string): Workspace => ({ ...newOrganization(birth), organization });
+
+export const newCluster = (birth: Birth, { organization, workspace }: Parents): K8sCluster => ({
+  ...newManaged(birth),
+  organization,
+  workspace,
+  active: true,
+  rollout_override: { paused: false, pause_reason: null, paused_until: null, version_override: null },
+});
+
+export const newApp = (birth: Birth, parents: Parents & { k8s_cluster: string }, installed_version: string | null): K8sApp => ({
+  ...newManaged(birth),
+  ...parents,
+  block: null,
+  installed_version,
+  last_reconciled: null,
+  state: null,
+  excluded_from_downtime_until: null,
+});
+
+export const newBlock = (birth: Birth, parents: Parents, installed_version: string | null): Block => ({
+  ...newManaged(birth),
+  ...parents,
+  from_block: null,
+  app: null,
+  block_version: null,
+  installed_version,
+  installed_at: null,
+  config: {},
+  config_hash: null,
+  created_by_component: 'api',
+  managed_by: null,
+  auto_rollout: true,
+  created_by_brc: null,
+  managed_by_brc: null,
+  installation_status: 'idle',
+  last_installed_at: null,
+  actions: [],
+  kind: null,
+  type: null,
+  flavor: null,
+  active_item: null,
+  remembered: {},
+});
+
+type Numbers = {
+  readonly [K in keyof SystemSettings]: SystemSettings[K] extends number ? K : never;
+}[keyof SystemSettings];
+
+/** SPEC §1 "SystemConfig": what a key has when the file no longer names it. */
+const NUMBER_DEFAULTS: Readonly<Record<Exclude<Numbers, 'revision'>, number>> = {
+  OPERATOR_ROLLOUT_PERCENTAGE: 100,
+  AGENT_REPORT_INTERVAL_SECONDS: 60,
+  AGENT_WARNING_AFTER_SECONDS: 180,
+  AGENT_CRITICAL_AFTER_SECONDS: 300,
+  RESYNC_MINUTES: 60,
+  RETENTION_DAYS: 90,
+  AUDIT_RETENTION_DAYS: 400,
+};
+
+export function settingsWith(before: SystemSettings, { set, cleared }: Difference): SystemSettings {
+  const numbers: Readonly<Record<string, number>> = NUMBER_DEFAULTS;
+  const known = (field: string): boolean => field in numbers || field === 'OPERATOR_BLOCK_VERSION' || field === 'ROLLOUTS_PAUSED';
+  const gone = cleared.filter(known).map((field) => [field, numbers[field] ?? null]);
+  const given = Object.entries(set).filter(([field]) => known(field));
+  const freeGone = new Set(cleared.filter((field) => !known(field)));
+  const free: JsonObject = Object.fromEntries([
+    ...Object.entries(before.free).filter(([field]) => !freeGone.has(field)),
+    ...Object.entries(set).filter(([field]) => !known(field)),
+  ]);
+  return {
+    ...before,
+    ...Object.fromEntries([...gone, ...given.map(([field, value]) => [field, field in numbers ? Number(value) : value])]),
+    free,
+  };
+}
