@@ -118,7 +118,7 @@ function readChunk(zone: Zone, start: Instant): readonly Stretch[] {
     const next = zone.offsetAt(t + SAMPLE);
     if (next === offset) continue;
     const until = changeBetween(zone, t, t + SAMPLE);
-    if (until > from) stretches.push({ from, until, offset });
+    stretches.push({ from, until, offset });
     from = until;
     offset = next;
   }

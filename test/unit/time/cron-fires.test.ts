@@ -4,6 +4,7 @@ import { firesAt, latestFire, nextFire, nextFires } from '../../../lib/domain/re
 import { localText } from '../../../lib/domain/recurrence/local-text.ts';
 import { MINUTE } from '../../../lib/domain/shared/time.ts';
 import { at, iso } from '../../support/clock-walk.ts';
+import { fastest } from '../../support/fastest.ts';
 
 function cron(text: string): Cron {
   const parsed = parseCron(text);
@@ -147,10 +148,8 @@ describe('catching up', () => {
     expect(iso(latestFire(cron('30 2 * * *'), BERLIN, at('2026-03-20T00:00Z'), at('2026-03-29T12:00Z')))).toBe('2026-03-28T01:30:00Z');
   });
 
-  it('a year of missed minutes costs no time', () => {
-    const start = performance.now();
-    latestFire(cron('* * * * *'), BERLIN, at('2016-01-01T00:00Z'), at('2026-01-01T00:00Z'));
-    expect(performance.now() - start).toBeLessThan(100);
+  it('ten years of missed minutes cost no time', () => {
+    expect(fastest(() => latestFire(cron('* * * * *'), BERLIN, at('2016-01-01T00:00Z'), at('2026-01-01T00:00Z')))).toBeLessThan(50);
   });
 });
 

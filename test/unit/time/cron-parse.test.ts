@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Cron, parseCron } from '../../../lib/domain/recurrence/cron.ts';
 import { isTimeZone, timeZoneProblem } from '../../../lib/domain/recurrence/zone.ts';
+import { fastest } from '../../support/fastest.ts';
 
 function cron(text: string): Cron {
   const parsed = parseCron(text);
@@ -109,10 +110,10 @@ describe('cron dialect', () => {
   });
 
   it('answers a hostile text at once', () => {
-    const start = performance.now();
-    expect(parseCron(`${'1,'.repeat(100_000)}1 * * * *`).ok).toBe(false);
-    expect(parseCron(`${' '.repeat(100_000)}x`).ok).toBe(false);
-    expect(performance.now() - start).toBeLessThan(50);
+    for (const text of [`${'1,'.repeat(100_000)}1 * * * *`, `${' '.repeat(100_000)}x`]) {
+      expect(parseCron(text).ok).toBe(false);
+      expect(fastest(() => parseCron(text))).toBeLessThan(50);
+    }
   });
 
   it('boundary 7: empty text, four fields, minute 60 and an unknown zone are refused', () => {
