@@ -1,0 +1,27 @@
+import { runTransition } from '../../domain/action-run/transitions.ts';
+import type { ActionRun } from '../../domain/shared/rollout.ts';
+import type { ClaimedRun, RunCall } from './calls.ts';
+import type { AgentKeys } from './identify.ts';
+import { changeRun, onFreshRun, runForCaller } from './run-access.ts';
+import type { AgentServices } from './services.ts';
+
+/**
+ * pending → running, idempotent for the same agent (SPEC §7). A claim after `claim_by` starts nothing: its window may have closed. The
+ * config is in the answer only while there is something to execute.
+ */
+export async function claimRun(services: AgentServices, keys: AgentKeys, call: RunCall): Promise<ClaimedRun> {
+  const called = await runForCaller(services, keys, call);
+  const run = await onFreshRun(services, called.run, (current) => claim(services, current));
+  const executing = run.status === 'running' && run.phase === 'executing';
+  return { run, config: executing && run.item !== null ? await services.runs.config(run.item) : null };
+}
+
+async function claim(services: AgentServices, run: ActionRun): Promise<ActionRun | null> {
+  const next = runTransition(run.status, 'claim');
+  if (!next.ok) return run;
+  const now = services.clock.now();
+  const { id: run_id, attempt } = run;
+  if (run.cancel_requested) return (await services.engine.endAttempt({ run_id, attempt, outcome: { kind: 'cancelled' } })).run;
+  if (now >= run.claim_by) return (await services.engine.endAttempt({ run_id, attempt, outcome: { kind: 'withdrawn' } })).run;
+  return changeRun(services, run, { status: next.to, phase: 'executing', started_at: now });
+}

@@ -1,0 +1,56 @@
+import type { ActionRun } from '../../domain/shared/rollout.ts';
+import { AppError, conflict, notFound } from '../errors.ts';
+import type { RunCall } from './calls.ts';
+import type { AgentKeys } from './identify.ts';
+import { NO_HOST, type Presence } from './presence.ts';
+import type { AgentServices } from './services.ts';
+
+export interface CalledRun {
+  readonly run: ActionRun;
+  readonly agent: Presence;
+}
+
+/**
+ * Who may speak about a run: the host that its agent is bound to, with a key for that cluster or workspace, read fresh each time
+ * (DESIGN A2). Another cluster's run does not exist for a caller; another host of the same agent is refused (SPEC §6).
+ */
+export async function runForCaller(services: AgentServices, keys: AgentKeys, call: RunCall): Promise<CalledRun> {
+  const [scope, run] = await Promise.all([keys.proven(call.token), services.runs.run(call.run)]);
+  if (run === null || run.workspace !== scope.workspace) throw notFound(`Action run ${call.run}`);
+  const agent = await services.presence.get(run.agent);
+  if (agent === null || (scope.k8s_cluster !== null && agent.k8s_cluster !== scope.k8s_cluster)) throw notFound(`Action run ${call.run}`);
+  const host = call.cluster_uid ?? NO_HOST;
+  if (agent.cluster_uid === host) return { run, agent };
+  if (call.cluster_uid === null) {
+    const detail = 'send the UID of the kube-system namespace of the cluster that the agent runs on';
+    throw new AppError('invalid', [{ code: 'required', detail, attr: 'X-Cluster-UID' }]);
+  }
+  throw conflict(
+    `Action run ${run.id} belongs to the agent on the cluster with UID ${agent.cluster_uid ?? '(none yet)'}; this call came from ${host}. ` +
+      `If the cluster was rebuilt, an administrator binds it anew with POST /api/v1/agents/${agent.id}/rebind/.`,
+  );
+}
+
+/** Somebody else changed the run between read and write: decide again on what is there now. */
+export async function onFreshRun<T>(services: AgentServices, run: ActionRun, decide: (run: ActionRun) => Promise<T | null>): Promise<T> {
+  let current = run;
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    const done = await decide(current);
+    if (done !== null) return done;
+    const fresh = await services.runs.run(run.id);
+    if (fresh === null) throw notFound(`Action run ${run.id}`);
+    current = fresh;
+  }
+  throw new AppError(
+    'unavailable',
+    [{ code: 'unavailable', detail: 'The action run keeps changing; try again in a moment.', attr: null }],
+    { retryAfterSeconds: 1 },
+  );
+}
+
+/** Conditional on the version read; null when somebody was faster. */
+export async function changeRun(services: AgentServices, before: ActionRun, patch: Partial<ActionRun>): Promise<ActionRun | null> {
+  const after = { ...before, ...patch, updated_at: services.clock.now() };
+  const commit = await services.runs.commit({ runs: [{ before, after }] });
+  return commit.ok ? { ...after, version: before.version + 1 } : null;
+}
