@@ -41,10 +41,18 @@ export default {
     },
     never(
       'app-knows-ports-only',
-      'A use case talks to the outside through lib/app/ports.ts; mapping to and from the API happens in lib/http.',
+      'A use case talks to the outside through its ports; mapping to and from the API happens in lib/http.',
       '^lib/app/',
-      '^(lib/(adapters|http|lambda|contracts/api)|functions|infra|local|cli|web)/',
+      '^(lib/(adapters|http|lambda)|functions|infra|local|cli|web)/',
     ),
+    {
+      name: 'app-knows-no-api',
+      comment:
+        'The API may change without the use cases. The fleet file is the exception: its rollout_configs are written in the fields of the API.',
+      severity: 'error',
+      from: { path: '^lib/app/', pathNot: '^lib/app/import/' },
+      to: { path: '^lib/contracts/api/' },
+    },
     only('contracts-are-leaves', 'Wire formats import zod and each other only, so that any client can use them.', '^lib/contracts/', [
       '^lib/contracts/',
       packages('zod'),
