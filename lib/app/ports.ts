@@ -143,7 +143,7 @@ export interface Logger {
 /** Starts executions of the two state machines. A name that exists already counts as success. */
 export interface WorkflowStarter {
   startWave(input: { block_rollout: string; generation: number }): Promise<'started' | 'exists'>;
-  startEnqueue(input: { enqueue_run: string }): Promise<'started' | 'exists'>;
+  startEnqueue(input: { enqueue_run: string; generation: number }): Promise<'started' | 'exists'>;
   /** "timed out" counts as success: somebody else has woken it. */
   sendWake(token: string): Promise<void>;
 }

@@ -155,6 +155,15 @@ export class DynamoEngineStore implements EngineStore {
     return idsOf((await this.#table.query({ index: 'gsi2', pk, to: `${instantPart(now)}#${END}`, limit })).rows);
   }
 
+  async maintenancesEndingAfter(now: Instant): Promise<readonly string[]> {
+    return idsOf(await this.#table.queryAll({ index: 'gsi2', pk: keys.duePartition('maintenance'), from: instantPart(now + 1) }));
+  }
+
+  async blocksFrom(from_block: string, organization: string, path: readonly string[]): Promise<readonly string[]> {
+    const pk = keys.fromBlockPartition(from_block, organization);
+    return idsOf(await this.#table.queryAll({ index: 'gsi2', pk, begins: keys.listingPrefix(path) }));
+  }
+
   async gate(): Promise<GateState> {
     const rows = await this.#table.queryAll({ pk: keys.gate().pk, consistent: true });
     const row = rows.find((r) => r.sk === 'G');

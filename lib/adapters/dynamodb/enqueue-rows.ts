@@ -16,6 +16,9 @@ const DEFAULTS: Partial<EnqueueRun> = {
   enqueued: 0,
   looked_at: 0,
   finished_at: null,
+  generation: 0,
+  page_offset: 0,
+  manual_wave: null,
 };
 
 /** Done runs leave the due lane and go away after 30 days. */

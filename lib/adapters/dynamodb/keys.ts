@@ -30,6 +30,12 @@ export const keys = {
   listingPartition: (type: string, organization: string | null): string => `${type}@${organization ?? '-'}`,
   listingPrefix: (path: readonly string[]): string => path.map((p) => `${p}#`).join(''),
 
+  fromBlockPartition: (from: string, organization: string): string => `FROM@${organization}@${part(from)}`,
+  fromBlock: (from: string, organization: string, path: readonly string[], id: string) => ({
+    gsi2pk: keys.fromBlockPartition(from, organization),
+    gsi2sk: [...path, id].join('#'),
+  }),
+
   settings: (): Key => ({ pk: 'SETTINGS', sk: '#' }),
   fleet: (): Key => ({ pk: 'FLEET', sk: '#' }),
   lease: (name: string): Key => ({ pk: 'LEASE', sk: name }),
@@ -100,7 +106,7 @@ const row = (entity: string, pattern: string, sk: string, index: string, serves:
 /** The table in words; the order is that of the document. */
 export const KEYS: readonly KeyPattern[] = [
   row('object', '<TYPE>#<id>', '#', 'gsi1: <TYPE>@<organization or -> / <parents…>#<id>', 'A11 lists and single objects; a member’s list stays in its own organization’s partition'),
-  row('block', 'block#<id>', '#', 'gsi1: block@<organization> / <workspace>#<cluster or ->#<id>', 'A5 one active item per block: active_item is set under a condition'),
+  row('block', 'block#<id>', '#', 'gsi1: block@<organization> / <workspace>#<cluster or ->#<id>; gsi2: FROM@<organization>@<from_block> / same', 'A5 one active item per block: active_item is set under a condition'),
   row('settings', 'SETTINGS', '#', '', 'SystemConfig, read fresh at each decision'),
   row('fleet', 'FLEET', '#', '', 'number of active and of paused clusters: the operator gate’s N'),
   row('presence', 'HB#<00–15>', '<agent>', 'gsi1: AGENT@<organization> / <workspace>#<cluster or ->#<agent>', 'A1 heartbeat: one UpdateItem; A4 the sixteen partitions are walked by the tick'),

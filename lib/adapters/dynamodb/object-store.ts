@@ -1,7 +1,7 @@
 import type { Also, AuditEvent, Clock, Create, Demand, Ids, KeyPage, Listing, ObjectStore, ObjectType, ObjectTypes } from '../../app/ports.ts';
 import { conflict, stale } from '../../app/errors.ts';
 import { enqueueRunOf } from '../../app/engine/enqueue-run.ts';
-import type { K8sCluster, Managed } from '../../domain/shared/fleet.ts';
+import type { Block, K8sCluster, Maintenance, Managed } from '../../domain/shared/fleet.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import type { Row, Table } from './client.ts';
 import { listingOf, packObject, unpackObject } from './codec.ts';
@@ -19,10 +19,22 @@ export function objectRow<T extends ObjectType>(type: T, value: ObjectTypes[T]):
   return {
     ...keys.object(type, value.id),
     ...keys.listing(type, where.organization, where.path, value.id),
+    ...laneOf(type, value),
     entity: type,
     schema_version: SCHEMA_VERSION,
     ...packObject(type, value),
   };
+}
+
+/** Maintenances that are not over are found by their end, blocks made from another by that block's name (gsi2). */
+function laneOf<T extends ObjectType>(type: T, value: ObjectTypes[T]): Record<string, string> {
+  if (type === 'maintenance') {
+    const m = value as Maintenance;
+    return m.archived || m.draft ? {} : keys.due('maintenance', m.end, m.id);
+  }
+  if (type !== 'block') return {};
+  const b = value as Block;
+  return b.from_block === null || b.from_block === b.name ? {} : keys.fromBlock(b.from_block, b.organization, [b.workspace, b.k8s_cluster ?? '-'], b.id);
 }
 
 /** Writes are conditional on the version read; what rides along is in the same transaction. */

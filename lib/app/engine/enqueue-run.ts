@@ -14,6 +14,12 @@ export interface EnqueueRun extends Demand {
   /** The tick starts it again when it is still open then. */
   readonly look_again_at: Instant;
   readonly finished_at: Instant | null;
+  /** Starts so far; part of the execution's name. */
+  readonly generation: number;
+  /** Pages handed out by earlier executions; a large fleet takes several. */
+  readonly page_offset: number;
+  /** Kind `manual`: the wave made for it (SPEC §3.10). */
+  readonly manual_wave: string | null;
   readonly version: number;
 }
 
@@ -30,6 +36,9 @@ export function enqueueRunOf(demand: Demand): EnqueueRun {
     looked_at: 0,
     look_again_at: demand.created_at + 15_000,
     finished_at: null,
+    generation: 0,
+    page_offset: 0,
+    manual_wave: null,
     version: 1,
   };
 }

@@ -148,6 +148,11 @@ export interface EngineStore {
   dueWaves(now: Instant, limit: number): Promise<readonly string[]>;
   dueEnqueueRuns(now: Instant, limit: number): Promise<readonly string[]>;
 
+  /** Maintenances that are not over yet, drafts left out. */
+  maintenancesEndingAfter(now: Instant): Promise<readonly string[]>;
+  /** Blocks whose from_block this is: of a cluster, of a workspace, or of the whole organization. */
+  blocksFrom(from_block: string, organization: string, path: readonly string[]): Promise<readonly string[]>;
+
   gate(): Promise<GateState>;
   fleet(): Promise<{ readonly clusters: number; readonly paused: number }>;
 

@@ -1,0 +1,238 @@
+import { effectiveCriticality } from '../../domain/item/criticality.ts';
+import type { Block, JsonObject } from '../../domain/shared/fleet.ts';
+import type { Item } from '../../domain/shared/rollout.ts';
+import { DAY, type Instant } from '../../domain/shared/time.ts';
+import { OPEN_WAVE } from '../../domain/wave/transitions.ts';
+import { derivedId } from '../derived-ids.ts';
+import { skipped } from './apply-plan.ts';
+import { ALWAYS_OPEN } from './calendars.ts';
+import { readRuling, resolveLimits } from './configs.ts';
+import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
+import type { Wanted } from './enqueue-page.ts';
+import { SUPERSEDED } from './end-attempt.ts';
+import { joinWave } from './join-wave.ts';
+import { type Maintenances, readMaintenances } from './maintenances.ts';
+import { newBlock } from './new-block.ts';
+import type { BlockChange, EngineChange } from './ports.ts';
+import { releaseBlock } from './release-block.ts';
+import type { EngineServices } from './services.ts';
+
+/** Items of one transaction (DESIGN A5): with the blocks and the wave's rows well under 100 actions. */
+const ITEMS_AT_ONCE = 30;
+
+/** A new item with what its block's row does at the same time. */
+interface Birth {
+  readonly item: Item;
+  readonly block: BlockChange;
+  readonly config: JsonObject | null;
+}
+
+/**
+ * Makes the items: each with its place on the block (SPEC §2.5), in the open wave of its kind (SPEC §3.1). What is refused is refused for one
+ * target only, and looked at again by the next reconciliation.
+ */
+export async function enqueueItems(services: EngineServices, run: EnqueueRun, wanted: readonly Wanted[]): Promise<{ enqueued: number; skipped: number }> {
+  const now = services.clock.now();
+  const maintenances = wanted.length === 0 ? null : await readMaintenances(services, now);
+  const free = (await Promise.all(wanted.map((w) => makeRoom(services, run, w, now)))).filter((w) => w !== null);
+  let enqueued = 0;
+  let born_skipped = 0;
+  for (const group of groups(free)) {
+    const births = group.wanted.map((w) => birth(services, w, maintenances, now));
+    await Promise.all(births.map((b) => (b.config === null ? null : services.engine.saveConfig(b.item.id, b.config, now + 180 * DAY))));
+    for (let i = 0; i < births.length; i += ITEMS_AT_ONCE) {
+      const made = await bear(services, run, group, births.slice(i, i + ITEMS_AT_ONCE), now);
+      enqueued += made.filter((m) => m.item.status === 'pending').length;
+      born_skipped += made.filter((m) => m.item.status !== 'pending').length;
+    }
+  }
+  return { enqueued, skipped: born_skipped };
+}
+
+interface Group {
+  readonly first: Wanted;
+  readonly owner_kind: string | null;
+  readonly target_version: string | null;
+  readonly wanted: Wanted[];
+}
+
+/** A wave is made of one owner kind, one target version and one template revision (SPEC §2.7, §3.1). */
+function groups(wanted: readonly Wanted[]): Group[] {
+  const all = new Map<string, Group>();
+  for (const w of wanted) {
+    const owner_kind = w.at.block?.managed_by?.kind ?? null;
+    const target_version = w.rendered.ok ? w.rendered.target_version : null;
+    const key = JSON.stringify([owner_kind, target_version]);
+    const group = all.get(key) ?? { first: w, owner_kind, target_version, wanted: [] };
+    all.set(key, group);
+    group.wanted.push(w);
+  }
+  return [...all.values()];
+}
+
+/**
+ * SPEC §2.7: an item for an older target of the same config gives way: a waiting one ends superseded, a running one is marked, and the block is
+ * looked at again when it ends. null = the block's place is taken.
+ */
+async function makeRoom(services: EngineServices, run: EnqueueRun, w: Wanted, now: Instant): Promise<Wanted | null> {
+  const active = w.at.block?.active_item ?? null;
+  if (active === null || w.decision.kind === 'skipped') return active === null ? w : null;
+  const item = await services.engine.item(active);
+  if (item === null || run.kind === 'manual' || item.rollout_config !== w.config.id || item.source === 'manual') return null;
+  if (sameContent(item, w)) return null;
+  const settings_revision = w.settings.revision;
+  if (item.status === 'in_progress') {
+    if (item.reason !== SUPERSEDED) await services.engine.commit({ items: [{ before: item, after: { ...item, reason: SUPERSEDED } }], settings_revision });
+    return null;
+  }
+  const ended = { before: item, after: skipped(item, SUPERSEDED, now) };
+  const committed = await services.engine.commit({ items: [ended], blocks: [releaseBlock(item, { outcome: 'skipped', reason: SUPERSEDED })], settings_revision });
+  return committed.ok ? w : null;
+}
+
+function sameContent(item: Item, w: Wanted): boolean {
+  if (!w.rendered.ok) return item.template_revision === w.config.template_revision;
+  return item.rendered_target_version === w.rendered.target_version && item.config_hash === w.rendered.config_hash;
+}
+
+function birth(services: EngineServices, w: Wanted, maintenances: Maintenances | null, now: Instant): Birth {
+  const item = newItem(services, w, maintenances, now);
+  const { block } = w.at;
+  const status = w.decision.kind;
+  const owned = block?.managed_by_brc ?? w.config.id;
+  if (block === null) {
+    const made = newBlock(services, w, now);
+    return { item, block: { id: made.id, create: status === 'enqueue' ? { ...made, active_item: item.id } : endedBlock(made, item) }, config: configOf(w) };
+  }
+  if (status === 'enqueue') return { item, block: { id: block.id, take: item.id, set: { managed_by_brc: owned } }, config: configOf(w) };
+  return { item, block: { id: block.id, set: { remembered: endedBlock(block, item).remembered } }, config: null };
+}
+
+const configOf = (w: Wanted): JsonObject | null => (w.rendered.ok ? w.rendered.config : null);
+
+/** SPEC §2.5: an item that ends at its birth takes no place; it is remembered (SPEC §2.6). */
+function endedBlock(block: Block, item: Item): Block {
+  const outcome = item.status === 'failed' ? 'failed' : 'skipped';
+  const remembered = releaseBlock(item, { outcome, reason: outcome === 'failed' ? 'template_error' : item.reason }).set?.remembered;
+  return { ...block, remembered: remembered ?? {} };
+}
+
+function newItem(services: EngineServices, w: Wanted, maintenances: Maintenances | null, now: Instant): Item {
+  const { target, block } = w.at;
+  const pending = blankItem(services, w, now);
+  const where = { k8s_cluster: target.cluster?.id ?? null, workspace: target.workspace.id, organization: target.organization.id };
+  const item: Item = {
+    ...pending,
+    ...where,
+    block: block?.id ?? derivedId.block(services.ids, target.cluster?.id ?? target.workspace.id, w.config.block_name ?? ''),
+    block_name: block?.name ?? w.config.block_name ?? '',
+    criticality: effectiveCriticality(target.workspace.criticality, target.organization.criticality),
+    in_maintenance: (maintenances?.until(where) ?? null) !== null,
+    allow_downgrade: w.allow_downgrade || w.config.allow_downgrade,
+  };
+  switch (w.decision.kind) {
+    case 'enqueue':
+      return item;
+    case 'skipped':
+      return skipped(item, w.decision.reason, now);
+    case 'template_error':
+      return { ...item, status: 'failed', reason: `template_error: ${w.decision.error}`, completed_at: now };
+  }
+}
+
+function blankItem(services: EngineServices, w: Wanted, now: Instant): Item {
+  const { rendered } = w;
+  return {
+    id: services.ids.fresh(),
+    name: '',
+    display_name: null,
+    labels: {},
+    annotations: {},
+    created_at: now,
+    updated_at: now,
+    archived: false,
+    archived_at: null,
+    archived_reason: null,
+    version: 0,
+    block: '',
+    block_name: '',
+    organization: '',
+    workspace: '',
+    k8s_cluster: null,
+    rollout: '',
+    rollout_config: w.config.id,
+    action_name: w.config.action_name,
+    status: 'pending',
+    source: 'scheduler',
+    source_user: null,
+    reason: w.config.enqueue_reason,
+    rendered_target_version: rendered.ok ? rendered.target_version : null,
+    config_hash: rendered.ok ? rendered.config_hash : rendered.context_hash,
+    template_revision: w.config.template_revision,
+    retry_count: 0,
+    retry_after: null,
+    action_run: null,
+    attempts: [],
+    tries: 0,
+    dispatched_at: null,
+    completed_at: null,
+    enqueued_at: now,
+    forced: false,
+    override_freeze: false,
+    window_bypassed: false,
+    allow_downgrade: false,
+    in_maintenance: false,
+    criticality: 'medium',
+    calendar: ALWAYS_OPEN,
+    parked_until: null,
+    park_reason: null,
+    absent_since: null,
+  };
+}
+
+/** One transaction of up to 30 items; the refused ones leave and the rest goes again, in another wave when this one has closed meanwhile. */
+async function bear(services: EngineServices, run: EnqueueRun, group: Group, births: readonly Birth[], now: Instant): Promise<Birth[]> {
+  let left = [...births];
+  while (left.length > 0) {
+    const wave = run.manual_wave ?? (await waveFor(services, group));
+    await services.engine.noteEnqueued(run.id, wave, 0, 0, now + ENQUEUE_PATIENCE);
+    const committed = await services.engine.commit(changeOf(run, group, left, wave, now));
+    if (committed.ok) {
+      await services.engine.noteOrganizations(wave, [...new Set(left.map((b) => b.item.organization))]);
+      return left;
+    }
+    const out = new Set(committed.refused.filter((r) => r.what === 'block' || r.what === 'item').map((r) => r.id));
+    if (committed.refused.some((r) => r.what === 'platform')) return [];
+    left = left.filter((b) => !out.has(b.block.id) && !out.has(b.item.id));
+  }
+  return [];
+}
+
+async function waveFor(services: EngineServices, group: Group): Promise<string> {
+  const { config } = group.first;
+  const ruling = await readRuling(services, config.id);
+  return joinWave(services, {
+    config,
+    block_name: config.block_name ?? '',
+    owner_kind: group.owner_kind,
+    target_version: group.target_version,
+    template_revision: config.template_revision,
+    quiescence_seconds: resolveLimits(ruling.config, ruling.system).quiescence_seconds,
+    source: 'scheduler',
+    enqueue_run: null,
+  });
+}
+
+function changeOf(run: EnqueueRun, group: Group, births: readonly Birth[], wave: string, now: Instant): EngineChange {
+  const manual = run.manual_wave !== null;
+  const items = births.map(({ item }) => ({
+    before: null,
+    after: { ...item, rollout: wave, ...(manual ? { source: 'manual' as const, source_user: run.requested_by, window_bypassed: true } : {}) },
+  }));
+  return {
+    items,
+    blocks: births.map((b) => b.block),
+    waves: [{ id: wave, status_in: OPEN_WAVE, set: { last_item_added_at: now }, enqueue_run: { add: run.id } }],
+    settings_revision: group.first.settings.revision,
+  };
+}

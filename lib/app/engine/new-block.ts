@@ -1,0 +1,47 @@
+import type { Block } from '../../domain/shared/fleet.ts';
+import type { Instant } from '../../domain/shared/time.ts';
+import { derivedId } from '../derived-ids.ts';
+import type { Wanted } from './enqueue-page.ts';
+import type { EngineServices } from './services.ts';
+
+/** SPEC §2.4: a target without a Block record gets one. */
+export function newBlock(services: EngineServices, { config, at: { target, app } }: Wanted, now: Instant): Block {
+  const parent = target.cluster?.id ?? target.workspace.id;
+  const name = config.block_name ?? '';
+  return {
+    id: derivedId.block(services.ids, parent, name),
+    name,
+    display_name: null,
+    labels: {},
+    annotations: {},
+    created_at: now,
+    updated_at: now,
+    archived: false,
+    archived_at: null,
+    archived_reason: null,
+    version: 1,
+    organization: target.organization.id,
+    workspace: target.workspace.id,
+    k8s_cluster: target.cluster?.id ?? null,
+    from_block: null,
+    app: null,
+    block_version: null,
+    installed_version: app?.installed_version ?? null,
+    installed_at: null,
+    config: {},
+    config_hash: null,
+    created_by_component: 'api',
+    managed_by: null,
+    auto_rollout: true,
+    created_by_brc: config.id,
+    managed_by_brc: config.id,
+    installation_status: 'idle',
+    last_installed_at: null,
+    actions: [],
+    kind: null,
+    type: null,
+    flavor: null,
+    active_item: null,
+    remembered: {},
+  };
+}

@@ -1,0 +1,131 @@
+import type { PlanWaveInput, PlanWaveOutput, WaveNext, WaveOrder } from '../../contracts/workflow/wave.ts';
+import { HISTORY_BUDGET, historyEventsOfTurn, MAX_BATCHES, MAX_ORDERS_PER_BATCH } from '../../contracts/workflow/history.ts';
+import type { Plan, PlanFacts } from '../../domain/plan/facts.ts';
+import { numbersOf } from '../../domain/plan/numbers.ts';
+import { plan } from '../../domain/plan/plan.ts';
+import { DAY, type Instant, MINUTE, SECOND } from '../../domain/shared/time.ts';
+import { applyPlan } from './apply-plan.ts';
+import type { EngineServices } from './services.ts';
+import { fingerprint, planFactsOf, readCandidates, readFrame, type WaveFrame } from './wave-facts.ts';
+
+/** Most candidates that one plan reads; what is left is read by the next. */
+const MOST_CANDIDATES = 800;
+/** Parking and skipping without starting anything is repeated within one call at most this often. */
+const MOST_ROUNDS = 40;
+
+/** SPEC §3, DESIGN §5: one turn of a wave's driver. Claims the wave first; an execution that lost it ends as `taken_over`. */
+export async function planWave(services: EngineServices, input: PlanWaveInput): Promise<PlanWaveOutput> {
+  if (input.turn === 0 && !(await services.engine.claimDriver(input.block_rollout, input.execution, input.generation))) return ended(input, 'taken_over', '');
+  for (let round = 1; ; round++) {
+    const now = services.clock.now();
+    const frame = await readFrame(services, input.block_rollout, now);
+    if (frame === null || frame.state.wave.driver !== input.execution) return ended(input, 'taken_over', '');
+    const facts = await withCandidates(services, frame, now);
+    const decided = plan(facts, now);
+    const applied = await applyPlan(services, frame, decided, now);
+    if (!applied && round < MOST_ROUNDS) continue;
+    if (decided.next !== 'replan') return turnOf(services, input, frame, decided, now);
+    if (round >= MOST_ROUNDS) return output(input, 'await', { recheck_at: now + SECOND, now, seen: '' });
+  }
+}
+
+/** Reads what may start next, never more: cost follows the free places, not the waiting items (DESIGN A6, A7). */
+async function withCandidates(services: EngineServices, frame: WaveFrame, now: Instant): Promise<PlanFacts> {
+  const facts = planFactsOf(frame);
+  const { wave } = frame.state;
+  if (wave.status === 'cancelled') return withItems(services, frame, facts, await services.engine.waiting(wave.id, 200), now);
+  const stopped = wave.status !== 'active' || facts.platform_paused !== null || wave.enqueue_runs.length > 0;
+  if (stopped) return facts;
+  const limit = candidateLimit(facts);
+  const open = facts.calendars.filter((c) => c.ready > 0 && c.window.open && c.frozen_until === null);
+  const [lanes, parked] = await Promise.all([
+    Promise.all(open.map((c) => services.engine.ready(wave.id, c.key, limit))),
+    services.engine.parkedDue(wave.id, now, limit),
+  ]);
+  const complete = lanes.every((ids) => ids.length < limit) && parked.ids.length < limit;
+  const read = await withItems(services, frame, facts, [...new Set([...lanes.flat(), ...parked.ids])], now);
+  return { ...read, next_parked_at: parked.next_at, candidates_complete: complete };
+}
+
+async function withItems(services: EngineServices, frame: WaveFrame, facts: PlanFacts, ids: readonly string[], now: Instant): Promise<PlanFacts> {
+  return { ...facts, candidates: await readCandidates(services, frame, ids, now), candidates_complete: ids.length < 200 };
+}
+
+/** Twice the free places, so that held ones do not leave places empty; a few even when there are none, for forced items and skips. */
+function candidateLimit(facts: PlanFacts): number {
+  const { free } = numbersOf(facts);
+  const gate = facts.gate === null ? free : Math.min(free, facts.gate.places - facts.gate.updating);
+  return Math.min(MOST_CANDIDATES, 2 * Math.max(gate, 0) + 5);
+}
+
+async function turnOf(services: EngineServices, input: PlanWaveInput, frame: WaveFrame, decided: Plan, now: Instant): Promise<PlanWaveOutput> {
+  const { numbers } = decided;
+  services.log.info('wave_planned', { wave: input.block_rollout, execution: input.execution, next: decided.next, dispatch: decided.dispatch.length, ...numbers });
+  switch (decided.next) {
+    case 'dispatch':
+      return startsSomething(input, decided, now);
+    case 'completed':
+    case 'cancelled':
+      return ended(input, decided.next, '');
+    case 'blocked':
+      return ended(input, 'blocked', blockedCause(frame, decided));
+    default:
+      return input.events > HISTORY_BUDGET
+        ? output(input, 'continue', { recheck_at: decided.recheck_at, now, seen: '' })
+        : output(input, 'await', { recheck_at: decided.recheck_at, now, seen: fingerprint(frame) });
+  }
+}
+
+function startsSomething(input: PlanWaveInput, decided: Plan, now: Instant): PlanWaveOutput {
+  const orders: WaveOrder[] = decided.dispatch.slice(0, MAX_BATCHES * MAX_ORDERS_PER_BATCH).map((o) => ({
+    item: o.item.id,
+    agent: o.agent,
+    forced: o.forced,
+    not_after: o.not_after === null ? null : new Date(o.not_after).toISOString(),
+  }));
+  const batches = Array.from({ length: Math.ceil(orders.length / MAX_ORDERS_PER_BATCH) }, (_, i) => ({
+    orders: orders.slice(i * MAX_ORDERS_PER_BATCH, (i + 1) * MAX_ORDERS_PER_BATCH),
+  }));
+  const next = input.events > HISTORY_BUDGET ? 'continue' : 'dispatch';
+  return output(input, next, { recheck_at: decided.recheck_at, now, seen: '', batches });
+}
+
+interface Turn {
+  readonly recheck_at: Instant;
+  readonly now: Instant;
+  readonly seen: string;
+  readonly batches?: PlanWaveOutput['batches'];
+  readonly cause?: string;
+}
+
+function output(input: PlanWaveInput, next: WaveNext, turn: Turn): PlanWaveOutput {
+  const wait = Math.min(DAY, Math.max(SECOND, turn.recheck_at - turn.now));
+  const batches = turn.batches ?? [];
+  return {
+    next,
+    block_rollout: input.block_rollout,
+    generation: input.generation,
+    turn: input.turn + 1,
+    events: input.events + historyEventsOfTurn(batches.length),
+    execution: input.execution,
+    batches,
+    max_concurrency: 4,
+    wait_seconds: Math.ceil(wait / SECOND),
+    recheck_at: new Date(turn.recheck_at).toISOString(),
+    seen: turn.seen,
+    cause: turn.cause ?? '',
+  };
+}
+
+const ended = (input: PlanWaveInput, next: WaveNext, cause: string): PlanWaveOutput =>
+  output(input, next, { recheck_at: MINUTE, now: 0, seen: '', cause });
+
+/** SPEC §3.5: the console shows the numbers of a blocked wave. */
+function blockedCause(frame: WaveFrame, { numbers }: Plan): string {
+  const { wave } = frame.state;
+  const { failed, base, threshold_percent } = numbers;
+  return (
+    `Wave ${wave.batch_identifier} is blocked: ${failed} of ${base} failed, more than ${threshold_percent} % are not allowed. ` +
+    `Look at failures_by_reason of /api/v1/block-rollouts/${wave.id}/, mend the cause, then retry the failed items, skip them, or cancel the wave.`
+  );
+}

@@ -1,0 +1,21 @@
+import type { PresenceStore } from '../agents/presence.ts';
+import type { Clock, Ids, Logger, ObjectStore, SettingsStore, WorkflowStarter } from '../ports.ts';
+import type { EngineStore } from './ports.ts';
+import type { Renderer } from './render.ts';
+
+/** What the engine's use cases work with. */
+export interface EngineServices {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly objects: ObjectStore;
+  readonly settings: SettingsStore;
+  readonly engine: EngineStore;
+  readonly presence: PresenceStore;
+  readonly workflows: WorkflowStarter;
+  readonly renderer: Renderer;
+  readonly log: Logger;
+  /** [0, 1): jitter of retries, nothing else. */
+  readonly random: () => number;
+  /** SHA-256 in base64url. */
+  readonly digest: (text: string) => string;
+}
