@@ -1,12 +1,12 @@
 import { INBOX_LIMIT } from '../../app/agents/presence.ts';
 import type { BlockChange, EngineChange, GateChange, InboxChange, Notice, OpenWaveKey, Refusal, WaveChange } from '../../app/engine/ports.ts';
-import type { Item } from '../../domain/shared/rollout.ts';
+import type { Item, Wave } from '../../domain/shared/rollout.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import type { Row } from './client.ts';
 import { pack } from './codec.ts';
-import { objectRow } from './object-store.ts';
+import { auditRow, objectRow } from './object-store.ts';
 import { notPaused, PRESENCE } from './presence-store.ts';
-import { isReady, itemRow, runRow } from './engine-rows.ts';
+import { isReady, itemRow, newWaveRow, runRow } from './engine-rows.ts';
 import { and, type Condition, eq, exists, gte, lte, missing, oneOf, or, smallerThan, type Update } from './expression.ts';
 import { type Key, keys } from './keys.ts';
 import type { Action } from './transact.ts';
@@ -27,6 +27,7 @@ export function stepsOf(change: EngineChange): Step[] {
     ...gateSteps(change.gate),
     ...settingsStep(change),
     ...(change.notices ?? []).map((n) => step('wave', n.subject, noticeAction(n))),
+    ...(change.audits ?? []).map((a) => step('wave', a.object_id, { kind: 'put', row: auditRow(a) })),
   ];
 }
 
@@ -93,13 +94,22 @@ function waveSteps(change: EngineChange): Step[] {
     const s = sums.get(wave);
     const add = Object.fromEntries(Object.entries(s?.row ?? {}).filter(([, n]) => n !== 0));
     const w = changes.get(wave);
-    if (w !== undefined || Object.keys(add).length > 0) steps.push(step('wave', wave, waveRowAction(wave, add, w)));
+    if (w?.create !== undefined) steps.push(...birthSteps(w.create, add));
+    else if (w !== undefined || Object.keys(add).length > 0) steps.push(step('wave', wave, waveRowAction(wave, add, w)));
     for (const { key, n } of s?.done.values() ?? []) steps.push(step('wave', wave, { kind: 'update', key, update: { add: { done: n } } }));
     for (const [calendar, n] of s?.ready ?? [])
       if (n !== 0) steps.push(step('wave', wave, { kind: 'update', key: keys.calendar(wave, calendar), update: { add: { ready: n } } }));
     steps.push(...openSteps(wave, w));
   }
   return steps;
+}
+
+function birthSteps(wave: Wave, sums: Sums): Step[] {
+  const running = { ...keys.runningWave(wave.rollout_config, wave.owner_kind, wave.id), entity: 'running_wave' };
+  return [
+    step('wave', wave.id, { kind: 'put', row: { ...newWaveRow(wave), ...sums }, condition: missing('pk') }),
+    step('wave', wave.id, { kind: 'put', row: running }),
+  ];
 }
 
 function openSteps(wave: string, w: WaveChange | undefined): Step[] {

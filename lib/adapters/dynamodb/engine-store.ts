@@ -1,11 +1,14 @@
 import type { EnqueueRun } from '../../app/engine/enqueue-run.ts';
 import type { Commit, EngineChange, EngineStore, GateState, OpenWaveKey, Refusal, RunLog, WakeRow, WaveState } from '../../app/engine/ports.ts';
 import { stale } from '../../app/errors.ts';
-import type { JsonObject } from '../../domain/shared/fleet.ts';
+import type { JsonObject, Maintenance } from '../../domain/shared/fleet.ts';
 import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { gunzipJson, gzipJson } from './blob.ts';
-import type { Row, Table } from './client.ts';
+import { unpackObject } from './codec.ts';
+import type { KeyPage } from '../../app/ports.ts';
+import type { QueryRequest, Row, Table } from './client.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
 import { stepsOf } from './engine-commit.ts';
 import { itemFrom, newWaveRow, runFrom, waveFrom } from './engine-rows.ts';
 import { enqueueRunFrom, enqueueRunRow } from './enqueue-rows.ts';
@@ -64,18 +67,49 @@ export class DynamoEngineStore implements EngineStore {
     return rows.map((row) => row.sk.slice(row.sk.lastIndexOf('#') + 1)).sort();
   }
 
-  async createWave(wave: Wave, key: OpenWaveKey | null): Promise<'created' | 'exists'> {
-    const open = key === null ? null : keys.openWave(key.config, key.owner, key.hash);
+  async createWave(wave: Wave, key: OpenWaveKey): Promise<'created' | 'exists'> {
+    const open = keys.openWave(key.config, key.owner, key.hash);
     const actions: Action[] = [
       { kind: 'put', row: newWaveRow(wave), condition: missing('pk') },
       { kind: 'put', row: { ...keys.runningWave(wave.rollout_config, wave.owner_kind, wave.id), entity: 'running_wave' } },
-      ...(open === null ? [] : [{ kind: 'put' as const, row: { ...open, entity: 'open_wave', wave: wave.id }, condition: missing('pk') }]),
+      { kind: 'put', row: { ...open, entity: 'open_wave', wave: wave.id }, condition: missing('pk') },
     ];
     return (await this.#table.transact(actions)).ok ? 'created' : 'exists';
   }
 
   async forgetRunningWave(wave: Wave): Promise<void> {
     await this.#table.transact([{ kind: 'delete', key: keys.runningWave(wave.rollout_config, wave.owner_kind, wave.id) }]);
+  }
+
+  async reopenRunningWave(wave: Wave): Promise<void> {
+    const row = { ...keys.runningWave(wave.rollout_config, wave.owner_kind, wave.id), entity: 'running_wave' };
+    await this.#table.transact([{ kind: 'put', row }]);
+  }
+
+  async waveOrganizations(wave: string): Promise<readonly string[]> {
+    return (await this.#table.queryAll({ pk: keys.waveOrganization(wave, '').pk, consistent: true })).map((row) => row.sk);
+  }
+
+  async wavesOfOrganization(organization: string): Promise<readonly string[]> {
+    const rows = await this.#table.queryAll({ index: 'gsi1', pk: `WORG@${organization}`, newest_first: true });
+    return idsOf(rows);
+  }
+
+  waveIds(options: { cursor: string | null; limit: number }): Promise<KeyPage> {
+    return this.#keyPage({ index: 'gsi1', pk: keys.listingPartition('block_rollout', null), newest_first: true }, options);
+  }
+
+  itemIds(wave: string, organization: string, options: { cursor: string | null; limit: number }): Promise<KeyPage> {
+    return this.#keyPage({ index: 'gsi1', pk: keys.itemListing(wave, organization, '').gsi1pk }, options);
+  }
+
+  runIds(organization: string, options: { cursor: string | null; limit: number }): Promise<KeyPage> {
+    return this.#keyPage({ index: 'gsi1', pk: keys.runListing(organization, '').gsi1pk, newest_first: true }, options);
+  }
+
+  async #keyPage(request: QueryRequest, { cursor, limit }: { cursor: string | null; limit: number }): Promise<KeyPage> {
+    const page = await this.#table.query({ ...request, limit, start: decodeCursor(cursor) });
+    return { ids: idsOf(page.rows), cursor: encodeCursor(page.next) };
   }
 
   async noteOrganizations(wave: string, organizations: readonly string[]): Promise<void> {
@@ -157,6 +191,26 @@ export class DynamoEngineStore implements EngineStore {
 
   async maintenancesEndingAfter(now: Instant): Promise<readonly string[]> {
     return idsOf(await this.#table.queryAll({ index: 'gsi2', pk: keys.duePartition('maintenance'), from: instantPart(now + 1) }));
+  }
+
+  async unsettledMaintenances(): Promise<readonly { maintenance: Maintenance; marked: boolean }[]> {
+    const rows = await this.#table.queryAll({ index: 'gsi2', pk: keys.duePartition('maintenance') });
+    const marked = new Set(idsOf(rows.filter((row) => row.sk === 'MARK')));
+    const found = await this.#table.getMany(idsOf(rows).map((id) => keys.object('maintenance', id)));
+    return found.map((row) => unpackObject('maintenance', row)).map((maintenance) => ({ maintenance, marked: marked.has(maintenance.id) }));
+  }
+
+  async settleMaintenance(id: string, marked: boolean, over: boolean): Promise<void> {
+    const mark = keys.maintenanceMark(id);
+    const lane = keys.due('maintenance', 0, id);
+    await this.#table.transact([
+      marked ? { kind: 'put', row: { ...mark, ...lane, entity: 'maintenance_mark' } } : { kind: 'delete', key: mark },
+      ...(over ? [{ kind: 'update' as const, key: keys.object('maintenance', id), update: { remove: ['gsi2pk', 'gsi2sk'] }, condition: exists('pk') }] : []),
+    ]);
+  }
+
+  duePauses(now: Instant, limit: number): Promise<readonly string[]> {
+    return this.#dueOf('pause', now, limit);
   }
 
   async blocksFrom(from_block: string, organization: string, path: readonly string[]): Promise<readonly string[]> {

@@ -81,6 +81,9 @@ export const keys = {
   due: (kind: DueKind, at: number, id: string) => ({ gsi2pk: `DUE#${kind}`, gsi2sk: `${instantPart(at)}#${id}` }),
   duePartition: (kind: DueKind): string => `DUE#${kind}`,
 
+  /** Stands in the due lane of maintenances at 0, before all that have an end. */
+  maintenanceMark: (id: string): Key => ({ pk: `maintenance#${id}`, sk: 'MARK' }),
+
   gate: (): Key => ({ pk: 'GATE', sk: 'G' }),
   gateCounter: (cluster: string): Key => ({ pk: 'GATE', sk: `C#${twoDigits(shardOf(cluster, COUNTER_SHARDS))}` }),
 
@@ -122,6 +125,7 @@ export const KEYS: readonly KeyPattern[] = [
   row('run', 'R#<run>', '#', 'gsi1: RUN@<organization> / <run>; gsi2: DUE#run#<0–3> / <deadline>#<run>', 'A9 claim and finish, A10 deadlines'),
   row('run log', 'R#<run>', 'LOG', '', 'the last 64 KiB of each stream, gzipped'),
   row('gate', 'GATE', 'G', '', 'operator items started; ended ones on sixteen shards C#<00–15>'),
+  row('maintenance mark', 'maintenance#<id>', 'MARK', 'gsi2: DUE#maintenance / 0#<id>', 'A7 items of this maintenance were put first'),
   row('enqueue run', 'E#<run>', '#', 'gsi2: DUE#enqueue / <look again>#<run>', 'work owed to reconciliation, kept until done'),
   row('outbox', 'OUTBOX#<id>', '#', 'gsi2: DUE#outbox / <next try>#<id>', 'notices, written with what causes them'),
   row('execution', 'EXEC', '<name>', '', 'running executions of the embedded engine'),

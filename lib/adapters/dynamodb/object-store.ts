@@ -4,6 +4,7 @@ import { enqueueRunOf } from '../../app/engine/enqueue-run.ts';
 import type { Block, K8sCluster, Maintenance, Managed } from '../../domain/shared/fleet.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import type { Row, Table } from './client.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
 import { listingOf, packObject, unpackObject } from './codec.ts';
 import { eq, missing } from './expression.ts';
 import { keys } from './keys.ts';
@@ -26,16 +27,26 @@ export function objectRow<T extends ObjectType>(type: T, value: ObjectTypes[T]):
   };
 }
 
-/** Maintenances that are not over are found by their end, blocks made from another by that block's name (gsi2). */
+/** Maintenances are found by their end, pauses by theirs, blocks made from another by that block's name (gsi2). */
 function laneOf<T extends ObjectType>(type: T, value: ObjectTypes[T]): Record<string, string> {
   if (type === 'maintenance') {
     const m = value as Maintenance;
     return m.archived || m.draft ? {} : keys.due('maintenance', m.end, m.id);
   }
+  if (type === 'k8s_cluster') {
+    const { id, rollout_override: o } = value as K8sCluster;
+    return o.paused && o.paused_until !== null ? keys.due('pause', o.paused_until, id) : {};
+  }
   if (type !== 'block') return {};
   const b = value as Block;
   return b.from_block === null || b.from_block === b.name ? {} : keys.fromBlock(b.from_block, b.organization, [b.workspace, b.k8s_cluster ?? '-'], b.id);
 }
+
+/** Kept for 400 days (SPEC §7). */
+export const auditRow = (event: Create<AuditEvent>): Row => ({
+  ...objectRow('audit_event', { ...event, version: 1 }),
+  expires_at: Math.ceil((event.at + AUDIT_RETENTION) / 1000),
+});
 
 /** Writes are conditional on the version read; what rides along is in the same transaction. */
 export class DynamoObjectStore implements ObjectStore {
@@ -83,11 +94,11 @@ export class DynamoObjectStore implements ObjectStore {
       begins: keys.listingPrefix(where.path),
       limit: options.limit,
       newest_first: options.newest_first ?? false,
-      start: options.cursor == null ? null : (JSON.parse(Buffer.from(options.cursor, 'base64url').toString()) as Record<string, unknown>),
+      start: decodeCursor(options.cursor),
     });
     return {
       ids: page.rows.map((row) => row.pk.slice(row.pk.indexOf('#') + 1)),
-      cursor: page.next === null ? null : Buffer.from(JSON.stringify(page.next)).toString('base64url'),
+      cursor: encodeCursor(page.next),
     };
   }
 
@@ -110,7 +121,7 @@ export class DynamoObjectStore implements ObjectStore {
   alsoActions(also: Also): Action[] {
     switch (also.kind) {
       case 'audit':
-        return [this.#audit(also.event)];
+        return [{ kind: 'put', row: auditRow(also.event) }];
       case 'demand':
         return [this.#demand(also.demand)];
       case 'object':
@@ -119,11 +130,6 @@ export class DynamoObjectStore implements ObjectStore {
           version: (also.before?.version ?? 0) + 1,
         } as unknown as ObjectTypes[typeof also.type]);
     }
-  }
-
-  #audit(event: Create<AuditEvent>): Action {
-    const row = objectRow('audit_event', { ...event, version: 1 });
-    return { kind: 'put', row: { ...row, expires_at: Math.ceil((event.at + AUDIT_RETENTION) / 1000) } };
   }
 
   #demand(demand: Demand): Action {

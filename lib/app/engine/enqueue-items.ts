@@ -1,16 +1,16 @@
 import { effectiveCriticality } from '../../domain/item/criticality.ts';
 import type { Block, JsonObject } from '../../domain/shared/fleet.ts';
-import type { Item } from '../../domain/shared/rollout.ts';
+import type { Item, Wave } from '../../domain/shared/rollout.ts';
 import { DAY, type Instant } from '../../domain/shared/time.ts';
 import { OPEN_WAVE } from '../../domain/wave/transitions.ts';
 import { derivedId } from '../derived-ids.ts';
 import { skipped } from './apply-plan.ts';
-import { ALWAYS_OPEN } from './calendars.ts';
+import { blankItem } from './blank-item.ts';
 import { readRuling, resolveLimits } from './configs.ts';
 import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
 import type { Wanted } from './enqueue-page.ts';
 import { SUPERSEDED } from './end-attempt.ts';
-import { joinWave } from './join-wave.ts';
+import { joinWave, type NewWave, newWave } from './join-wave.ts';
 import { type Maintenances, readMaintenances } from './maintenances.ts';
 import { newBlock } from './new-block.ts';
 import type { BlockChange, EngineChange } from './ports.ts';
@@ -101,10 +101,12 @@ function birth(services: EngineServices, w: Wanted, maintenances: Maintenances |
   const status = w.decision.kind;
   const owned = block?.managed_by_brc ?? w.config.id;
   if (block === null) {
-    const made = newBlock(services, w, now);
+    const made = newBlock(services, w.config, w.at, now);
     return { item, block: { id: made.id, create: status === 'enqueue' ? { ...made, active_item: item.id } : endedBlock(made, item) }, config: configOf(w) };
   }
-  if (status === 'enqueue') return { item, block: { id: block.id, take: item.id, set: { managed_by_brc: owned } }, config: configOf(w) };
+  // SPEC §8: only a config with auto_takeover gets here with a block of the CLI.
+  const taken = block.created_by_component === 'cli' ? { created_by_component: 'api' as const, managed_by_brc: w.config.id } : { managed_by_brc: owned };
+  if (status === 'enqueue') return { item, block: { id: block.id, take: item.id, set: taken }, config: configOf(w) };
   return { item, block: { id: block.id, set: { remembered: endedBlock(block, item).remembered } }, config: null };
 }
 
@@ -119,11 +121,17 @@ function endedBlock(block: Block, item: Item): Block {
 
 function newItem(services: EngineServices, w: Wanted, maintenances: Maintenances | null, now: Instant): Item {
   const { target, block } = w.at;
-  const pending = blankItem(services, w, now);
+  const { rendered } = w;
   const where = { k8s_cluster: target.cluster?.id ?? null, workspace: target.workspace.id, organization: target.organization.id };
   const item: Item = {
-    ...pending,
+    ...blankItem(services, now),
     ...where,
+    rollout_config: w.config.id,
+    action_name: w.config.action_name,
+    reason: w.config.enqueue_reason,
+    rendered_target_version: rendered.ok ? rendered.target_version : null,
+    config_hash: rendered.ok ? rendered.config_hash : rendered.context_hash,
+    template_revision: w.config.template_revision,
     block: block?.id ?? derivedId.block(services.ids, target.cluster?.id ?? target.workspace.id, w.config.block_name ?? ''),
     block_name: block?.name ?? w.config.block_name ?? '',
     criticality: effectiveCriticality(target.workspace.criticality, target.organization.criticality),
@@ -140,63 +148,14 @@ function newItem(services: EngineServices, w: Wanted, maintenances: Maintenances
   }
 }
 
-function blankItem(services: EngineServices, w: Wanted, now: Instant): Item {
-  const { rendered } = w;
-  return {
-    id: services.ids.fresh(),
-    name: '',
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
-    version: 0,
-    block: '',
-    block_name: '',
-    organization: '',
-    workspace: '',
-    k8s_cluster: null,
-    rollout: '',
-    rollout_config: w.config.id,
-    action_name: w.config.action_name,
-    status: 'pending',
-    source: 'scheduler',
-    source_user: null,
-    reason: w.config.enqueue_reason,
-    rendered_target_version: rendered.ok ? rendered.target_version : null,
-    config_hash: rendered.ok ? rendered.config_hash : rendered.context_hash,
-    template_revision: w.config.template_revision,
-    retry_count: 0,
-    retry_after: null,
-    action_run: null,
-    attempts: [],
-    tries: 0,
-    dispatched_at: null,
-    completed_at: null,
-    enqueued_at: now,
-    forced: false,
-    override_freeze: false,
-    window_bypassed: false,
-    allow_downgrade: false,
-    in_maintenance: false,
-    criticality: 'medium',
-    calendar: ALWAYS_OPEN,
-    parked_until: null,
-    park_reason: null,
-    absent_since: null,
-  };
-}
-
 /** One transaction of up to 30 items; the refused ones leave and the rest goes again, in another wave when this one has closed meanwhile. */
 async function bear(services: EngineServices, run: EnqueueRun, group: Group, births: readonly Birth[], now: Instant): Promise<Birth[]> {
   let left = [...births];
   while (left.length > 0) {
-    const wave = run.manual_wave ?? (await waveFor(services, group));
+    const wave = run.manual_wave ?? (await joinWave(services, await kindOf(services, group)));
     await services.engine.noteEnqueued(run.id, wave, 0, 0, now + ENQUEUE_PATIENCE);
-    const committed = await services.engine.commit(changeOf(run, group, left, wave, now));
+    const create = run.manual_wave === null ? null : await manualWave(services, run, group, now);
+    const committed = await services.engine.commit(changeOf(run, group, left, wave, create, now));
     if (committed.ok) {
       await services.engine.noteOrganizations(wave, [...new Set(left.map((b) => b.item.organization))]);
       return left;
@@ -208,10 +167,11 @@ async function bear(services: EngineServices, run: EnqueueRun, group: Group, bir
   return [];
 }
 
-async function waveFor(services: EngineServices, group: Group): Promise<string> {
+async function kindOf(services: EngineServices, group: Group): Promise<NewWave> {
   const { config } = group.first;
   const ruling = await readRuling(services, config.id);
-  return joinWave(services, {
+  return {
+    id: services.ids.fresh(),
     config,
     block_name: config.block_name ?? '',
     owner_kind: group.owner_kind,
@@ -220,10 +180,17 @@ async function waveFor(services: EngineServices, group: Group): Promise<string> 
     quiescence_seconds: resolveLimits(ruling.config, ruling.system).quiescence_seconds,
     source: 'scheduler',
     enqueue_run: null,
-  });
+  };
 }
 
-function changeOf(run: EnqueueRun, group: Group, births: readonly Birth[], wave: string, now: Instant): EngineChange {
+/** A manual wave is made with its first items, so that a request that finds nothing to do leaves none behind. */
+async function manualWave(services: EngineServices, run: EnqueueRun, group: Group, now: Instant): Promise<Wave | null> {
+  const id = run.manual_wave ?? '';
+  if ((await services.engine.wave(id)) !== null) return null;
+  return { ...newWave({ ...(await kindOf(services, group)), id, source: 'manual', enqueue_run: run.id }, now), last_item_added_at: now };
+}
+
+function changeOf(run: EnqueueRun, group: Group, births: readonly Birth[], wave: string, create: Wave | null, now: Instant): EngineChange {
   const manual = run.manual_wave !== null;
   const items = births.map(({ item }) => ({
     before: null,
@@ -232,7 +199,9 @@ function changeOf(run: EnqueueRun, group: Group, births: readonly Birth[], wave:
   return {
     items,
     blocks: births.map((b) => b.block),
-    waves: [{ id: wave, status_in: OPEN_WAVE, set: { last_item_added_at: now }, enqueue_run: { add: run.id } }],
+    waves: [
+      create === null ? { id: wave, status_in: OPEN_WAVE, set: { last_item_added_at: now }, enqueue_run: { add: run.id } } : { id: wave, create },
+    ],
     settings_revision: group.first.settings.revision,
   };
 }

@@ -19,7 +19,10 @@ export interface Wanted {
   readonly settings: SystemSettings;
   readonly at: TargetBlock;
   readonly rendered: RenderedTarget;
-  readonly decision: Exclude<DemandDecision, { kind: 'nothing' }> | { readonly kind: 'template_error'; readonly error: string };
+  readonly decision:
+    | Exclude<DemandDecision, { kind: 'nothing' }>
+    | { readonly kind: 'skipped'; readonly reason: `takeover_failed: ${string}` }
+    | { readonly kind: 'template_error'; readonly error: string };
   readonly allow_downgrade: boolean;
 }
 
@@ -49,7 +52,7 @@ async function enqueueFor(services: EngineServices, run: EnqueueRun, config: Blo
   const wanted = await Promise.all(found.map((at) => decide(services, run, config, settings, at, owners)));
   const due = wanted.filter((w) => w !== null);
   const made = await enqueueItems(services, run, due);
-  return { ...made, unchanged: found.length - due.length };
+  return { ...made, unchanged: found.length - made.enqueued - made.skipped };
 }
 
 /** Configs that other blocks of the page belong to (SPEC §2.8); usually none. */
@@ -85,6 +88,9 @@ async function decide(
     agent_present: await agentPresent(services, config, at, settings),
   });
   if (!rendered.ok) return decision.kind === 'skipped' ? { ...common, decision } : { ...common, decision: { kind: 'template_error', error: rendered.error } };
+  const mapping = config.config_to_credential_mappings[0];
+  if (decision.kind === 'enqueue' && block?.created_by_component === 'cli' && mapping !== undefined)
+    return { ...common, decision: { kind: 'skipped', reason: `takeover_failed: ${mapping.config_path}` } };
   return decision.kind === 'nothing' ? null : { ...common, decision };
 }
 

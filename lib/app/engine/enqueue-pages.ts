@@ -37,7 +37,7 @@ export async function planPages(services: EngineServices, input: PlanPagesInput)
 
 type PagePart = Omit<EnqueuePage, 'page'>;
 
-async function* stretchesOf(services: EngineServices, run: EnqueueRun, configs: readonly BlockRolloutConfig[]): AsyncGenerator<PagePart> {
+export async function* stretchesOf(services: EngineServices, run: EnqueueRun, configs: readonly BlockRolloutConfig[]): AsyncGenerator<PagePart> {
   const kinds = [...new Set(configs.map((c) => c.target_kind))];
   for (const kind of kinds) {
     const named = kind === 'workspace' ? run.workspaces : run.clusters;

@@ -15,14 +15,14 @@ export interface WaveKind {
   readonly quiescence_seconds: number;
 }
 
-export type NewWave = WaveKind & { readonly source: 'scheduler' | 'manual'; readonly enqueue_run: string | null };
+export type NewWave = WaveKind & { readonly source: 'scheduler' | 'manual'; readonly enqueue_run: string | null; readonly id: string };
 
 /** The open wave that an item of this kind joins, or a new one (SPEC §3.1). Two that open one at once get the same. */
 export async function joinWave(services: EngineServices, kind: NewWave): Promise<string> {
   const now = services.clock.now();
-  const wave = newWave(services, kind, now);
+  const wave = newWave(kind, now);
   const key = openKeyOf(wave);
-  if (key === null) throw new Error('nobody joins a manual wave');
+  if (key === null) throw new Error('a manual wave is joined by nobody');
   for (;;) {
     const open = await services.engine.openWave(key);
     if (open !== null) return open;
@@ -32,14 +32,6 @@ export async function joinWave(services: EngineServices, kind: NewWave): Promise
       return wave.id;
     }
   }
-}
-
-export async function openManualWave(services: EngineServices, kind: NewWave): Promise<Wave> {
-  const now = services.clock.now();
-  const wave = newWave(services, kind, now);
-  await services.engine.createWave(wave, null);
-  await opened(services, wave, now);
-  return wave;
 }
 
 async function opened(services: EngineServices, wave: Wave, now: Instant): Promise<void> {
@@ -54,8 +46,8 @@ async function replacesPaused(services: EngineServices, wave: Wave): Promise<boo
   return states.some((s) => s?.wave.status === 'paused' && s.wave.source !== 'manual' && OPEN_WAVE.includes(s.wave.status));
 }
 
-function newWave(services: EngineServices, kind: NewWave, now: Instant): Wave {
-  const id = services.ids.fresh();
+export function newWave(kind: NewWave, now: Instant): Wave {
+  const { id } = kind;
   const label = `${kind.config?.name ?? 'manual'}-${kind.target_version ?? kind.config?.action_name ?? kind.block_name.split('/').at(-1)}`;
   return {
     id,

@@ -1,11 +1,17 @@
-import type { Block } from '../../domain/shared/fleet.ts';
+import type { Block, K8sApp } from '../../domain/shared/fleet.ts';
+import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { derivedId } from '../derived-ids.ts';
-import type { Wanted } from './enqueue-page.ts';
+import type { Target } from './enqueue-targets.ts';
 import type { EngineServices } from './services.ts';
 
 /** SPEC §2.4: a target without a Block record gets one. */
-export function newBlock(services: EngineServices, { config, at: { target, app } }: Wanted, now: Instant): Block {
+export function newBlock(
+  services: Pick<EngineServices, 'ids'>,
+  config: BlockRolloutConfig,
+  { target, app }: { target: Pick<Target, 'organization' | 'workspace' | 'cluster'>; app: K8sApp | null },
+  now: Instant,
+): Block {
   const parent = target.cluster?.id ?? target.workspace.id;
   const name = config.block_name ?? '';
   return {

@@ -1,6 +1,7 @@
 import type { PlanWaveInput, PlanWaveOutput, WaveNext, WaveOrder } from '../../contracts/workflow/wave.ts';
 import { HISTORY_BUDGET, historyEventsOfTurn, MAX_BATCHES, MAX_ORDERS_PER_BATCH } from '../../contracts/workflow/history.ts';
 import type { Plan, PlanFacts } from '../../domain/plan/facts.ts';
+import { calendarOpen } from '../../domain/plan/holds.ts';
 import { numbersOf } from '../../domain/plan/numbers.ts';
 import { plan } from '../../domain/plan/plan.ts';
 import { DAY, type Instant, MINUTE, SECOND } from '../../domain/shared/time.ts';
@@ -37,7 +38,7 @@ async function withCandidates(services: EngineServices, frame: WaveFrame, now: I
   const stopped = wave.status !== 'active' || facts.platform_paused !== null || wave.enqueue_runs.length > 0;
   if (stopped) return facts;
   const limit = candidateLimit(facts);
-  const open = facts.calendars.filter((c) => c.ready > 0 && c.window.open && c.frozen_until === null);
+  const open = facts.calendars.filter((c) => c.ready > 0 && calendarOpen(facts, c));
   const [lanes, parked] = await Promise.all([
     Promise.all(open.map((c) => services.engine.ready(wave.id, c.key, limit))),
     services.engine.parkedDue(wave.id, now, limit),

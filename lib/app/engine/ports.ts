@@ -1,6 +1,7 @@
-import type { Block, JsonObject } from '../../domain/shared/fleet.ts';
+import type { Block, JsonObject, Maintenance } from '../../domain/shared/fleet.ts';
 import type { ActionRun, Item, Wave, WaveStatus } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
+import type { AuditEvent, Create, KeyPage } from '../ports.ts';
 import type { EnqueueRun } from './enqueue-run.ts';
 
 /** A wave as read strongly, with the raw numbers that the counters are made of. */
@@ -40,6 +41,7 @@ export interface EngineChange {
   /** The decision was made from this revision of the settings and holds only for it (SPEC §2.7). */
   readonly settings_revision?: number;
   readonly notices?: readonly Notice[];
+  readonly audits?: readonly Create<AuditEvent>[];
 }
 
 /** A block's row: the guard of the one active item (SPEC §2.5), and what an ended item leaves on it. */
@@ -67,6 +69,8 @@ export interface InboxChange {
 
 export interface WaveChange {
   readonly id: string;
+  /** Made together with its first items; refused when it exists. The other fields do not apply then. */
+  readonly create?: Wave;
   readonly set?: Partial<Pick<Wave, 'status' | 'status_reason' | 'completed_at' | 'canary_reviewed' | 'last_item_added_at' | 'driver' | 'generation' | 'recheck_at'>> & {
     readonly lag_rounds?: number;
   };
@@ -128,8 +132,20 @@ export interface EngineStore {
   runningWaves(config: string | null, owner: string | null): Promise<readonly string[]>;
   /** Of all owner kinds. */
   runningWavesOfConfig(config: string | null): Promise<readonly string[]>;
-  createWave(wave: Wave, key: OpenWaveKey | null): Promise<'created' | 'exists'>;
+  createWave(wave: Wave, key: OpenWaveKey): Promise<'created' | 'exists'>;
   forgetRunningWave(wave: Wave): Promise<void>;
+  /** A wave that runs again after it was over. */
+  reopenRunningWave(wave: Wave): Promise<void>;
+  /** Organizations with items in this wave. */
+  waveOrganizations(wave: string): Promise<readonly string[]>;
+  /** Waves with items of this organization, newest first. */
+  wavesOfOrganization(organization: string): Promise<readonly string[]>;
+  /** All waves, newest first. */
+  waveIds(options: { readonly cursor: string | null; readonly limit: number }): Promise<KeyPage>;
+  /** Items of one organization in a wave, oldest first. */
+  itemIds(wave: string, organization: string, options: { readonly cursor: string | null; readonly limit: number }): Promise<KeyPage>;
+  /** Runs of one organization, newest first. */
+  runIds(organization: string, options: { readonly cursor: string | null; readonly limit: number }): Promise<KeyPage>;
   noteOrganizations(wave: string, organizations: readonly string[]): Promise<void>;
 
   items(ids: readonly string[], consistent?: boolean): Promise<Map<string, Item>>;
@@ -150,6 +166,12 @@ export interface EngineStore {
 
   /** Maintenances that are not over yet, drafts left out. */
   maintenancesEndingAfter(now: Instant): Promise<readonly string[]>;
+  /** Those not over or not yet settled, with whether their items were put first. */
+  unsettledMaintenances(): Promise<readonly { readonly maintenance: Maintenance; readonly marked: boolean }[]>;
+  /** Remembers that items were put first (or back); one that is over is not looked at again. */
+  settleMaintenance(id: string, marked: boolean, over: boolean): Promise<void>;
+  /** Clusters whose pause has ended by itself. */
+  duePauses(now: Instant, limit: number): Promise<readonly string[]>;
   /** Blocks whose from_block this is: of a cluster, of a workspace, or of the whole organization. */
   blocksFrom(from_block: string, organization: string, path: readonly string[]): Promise<readonly string[]>;
 

@@ -1,0 +1,33 @@
+import type { Json } from '../../domain/shared/fleet.ts';
+import type { Instant } from '../../domain/shared/time.ts';
+import type { AuditEvent, Create, Ids } from '../ports.ts';
+
+/** SPEC §9: who did what to which object, before and after. Never a secret. */
+export function auditOf(
+  services: { ids: Ids },
+  actor: string,
+  action: string,
+  object: { readonly type: string; readonly id: string; readonly organization: string | null },
+  change: { readonly before: Json; readonly after: Json },
+  now: Instant,
+): Create<AuditEvent> {
+  return {
+    id: services.ids.fresh(),
+    name: action,
+    display_name: null,
+    labels: {},
+    annotations: {},
+    created_at: now,
+    updated_at: now,
+    archived: false,
+    archived_at: null,
+    archived_reason: null,
+    organization: object.organization,
+    actor,
+    action,
+    object_type: object.type,
+    object_id: object.id,
+    ...change,
+    at: now,
+  };
+}
