@@ -178,7 +178,7 @@ function inboxAction(i: InboxChange): Action {
       set: Object.fromEntries(adds.map((a) => [`inbox.${a.run}`, a.entry])),
       remove: removes.map((run) => `inbox.${run}`),
       ...(i.cancel === undefined || i.cancel.length === 0 ? {} : { add: { cancels: new Set(i.cancel) } }),
-      ...(removes.length === 0 ? {} : { delete: { cancels: new Set(removes) } }),
+      ...(removes.length === 0 || i.keep_cancels === true ? {} : { delete: { cancels: new Set(removes) } }),
     },
     condition: and(...conditions),
   };

@@ -31,7 +31,9 @@ export type Outcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'failed'; readonly reason: string; readonly exit_code: number | null }
   | { readonly kind: 'cancelled' }
-  | { readonly kind: 'withdrawn' };
+  | { readonly kind: 'withdrawn' }
+  /** The target is archived or deleted (SPEC §2.8). */
+  | { readonly kind: 'gone' };
 
 export interface EndAttempt {
   readonly run_id: string;

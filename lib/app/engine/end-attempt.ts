@@ -62,6 +62,8 @@ function endedRun(run: ActionRun, outcome: Outcome, now: Instant): ActionRun {
       return { ...base, status: 'cancelled', status_reason: 'cancelled' };
     case 'withdrawn':
       return { ...base, status: 'cancelled', status_reason: 'withdrawn' };
+    case 'gone':
+      return { ...base, status: 'cancelled', status_reason: 'target_gone' };
   }
 }
 
@@ -74,6 +76,8 @@ async function nextItem(services: EngineServices, item: Item, outcome: Outcome, 
       return skipped(item, 'cancelled', now);
     case 'withdrawn':
       return withdrawn(services, item, now);
+    case 'gone':
+      return skipped(item, 'target_gone', now);
     case 'failed':
       return failed(services, item, outcome.reason, now);
   }
@@ -131,7 +135,8 @@ function changeOf(services: EngineServices, run: ActionRun, item: Item | null, e
   const gate = item !== null && ended.item !== null && isOperatorBlock(item.block_name) ? { gate: { ends: [item.k8s_cluster ?? item.workspace] } } : {};
   return {
     runs: [{ before: run, after: ended.run }],
-    inbox: [{ agent: run.agent, remove: [run.id] }],
+    // The presence keeps a request to stop until the agent has seen it.
+    inbox: [{ agent: run.agent, remove: [run.id], keep_cancels: ended.run.status_reason === 'target_gone' }],
     ...(item === null || ended.item === null ? {} : { items: [{ before: item, after: ended.item }] }),
     ...(ended.block === null ? {} : { blocks: [ended.block] }),
     ...gate,

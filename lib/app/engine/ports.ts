@@ -60,6 +60,8 @@ export interface InboxChange {
   readonly agent: string;
   readonly add?: readonly { readonly run: string; readonly entry: string }[];
   readonly remove?: readonly string[];
+  /** With `remove`: the requests to stop them stay until the agent has seen them. */
+  readonly keep_cancels?: boolean;
   /** Asks the agent to stop these. */
   readonly cancel?: readonly string[];
   /** For a start: refused when the agent is silent since this instant, its cluster is paused at `now`, gone, or the inbox is full. */
