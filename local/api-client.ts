@@ -34,7 +34,12 @@ export class ApiClient {
     return this.#send('GET', path, schema);
   }
 
-  post<T>(path: string, schema: z.ZodType<T>, body: Uint8Array | object | null = null, headers: Readonly<Record<string, string>> = {}): Promise<T> {
+  post<T>(
+    path: string,
+    schema: z.ZodType<T>,
+    body: Uint8Array | object | null = null,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<T> {
     return this.#send('POST', path, schema, body, headers);
   }
 
@@ -63,7 +68,11 @@ export class ApiClient {
     const isBytes = body instanceof Uint8Array;
     const answer = await fetch(url, {
       method,
-      headers: { authorization: `Bearer ${this.#key}`, ...(body === null || isBytes ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        authorization: `Bearer ${this.#key}`,
+        ...(body === null || isBytes ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body === null ? {} : { body: isBytes ? new Uint8Array(body) : JSON.stringify(body) }),
     });
     const text = await answer.text();
@@ -74,7 +83,10 @@ export class ApiClient {
 
 function refusal(status: number, text: string): ApiRefusal {
   const parsed = errorBody.safeParse(parse(text));
-  return new ApiRefusal(status, parsed.success ? parsed.data.errors : [{ detail: `The API answered ${status}: ${text.slice(0, 200)}`, attr: null }]);
+  return new ApiRefusal(
+    status,
+    parsed.success ? parsed.data.errors : [{ detail: `The API answered ${status}: ${text.slice(0, 200)}`, attr: null }],
+  );
 }
 
 function parse(text: string): unknown {

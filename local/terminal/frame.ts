@@ -64,11 +64,18 @@ export function bar(c: Counters, width: number, paint: Paint): string {
   );
 }
 
-const STATUS_STYLE: Readonly<Record<string, Style>> = { active: 'cyan', completed: 'green', blocked: 'red', paused: 'yellow', cancelled: 'dim' };
+const STATUS_STYLE: Readonly<Record<string, Style>> = {
+  active: 'cyan',
+  completed: 'green',
+  blocked: 'red',
+  paused: 'yellow',
+  cancelled: 'dim',
+};
 
 const heldLine = (wave: WaveLine, now: Instant): string => wave.held.map((held) => heldWords(held, now)).join('; ');
 
-const blockedWords = (wave: WaveLine): string => (wave.status === 'blocked' ? ` (${Math.round(wave.failure_rate * 10) / 10} % failed)` : '');
+const blockedWords = (wave: WaveLine): string =>
+  wave.status === 'blocked' ? ` (${Math.round(wave.failure_rate * 10) / 10} % failed)` : '';
 
 /** Without a terminal: one line per wave, whole. */
 export function plainLine(wave: WaveLine, now: Instant): string {
@@ -97,7 +104,10 @@ function waveLines(view: View, width: number, paint: Paint): string[] {
   if (view.waves.length === 0) return ['No wave yet: every target is up to date, or the fleet is still being looked at.', ''];
   const shown = view.waves.slice(0, MAX_WAVES);
   const more = view.waves.length - shown.length;
-  return [...shown.flatMap((wave) => waveBlock(wave, view.now, width, paint)), ...(more > 0 ? [paint('dim', `… and ${more} older waves`), ''] : [])];
+  return [
+    ...shown.flatMap((wave) => waveBlock(wave, view.now, width, paint)),
+    ...(more > 0 ? [paint('dim', `… and ${more} older waves`), ''] : []),
+  ];
 }
 
 function waveBlock(wave: WaveLine, now: Instant, width: number, paint: Paint): string[] {

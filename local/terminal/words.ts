@@ -1,5 +1,5 @@
 import type { Blocker } from '../../lib/domain/shared/rollout.ts';
-import { DAY, HOUR, type Instant, type Millis, MINUTE, SECOND } from '../../lib/domain/shared/time.ts';
+import { DAY, HOUR, type Instant, MINUTE, type Millis, SECOND } from '../../lib/domain/shared/time.ts';
 
 /** Words of the progress view: what a tired person reads at night. */
 
@@ -73,6 +73,7 @@ function missingAgent(detail: string | null): string {
 
 /** `2 wait for silent agents`. */
 export function heldWords(held: Held, now: Instant): string {
-  const words = WAITS[held.code] ?? ((one: boolean) => `${one ? 'is' : 'are'} held: ${held.code.replaceAll('_', ' ')}${inParentheses(held.detail)}`);
+  const words =
+    WAITS[held.code] ?? ((one: boolean) => `${one ? 'is' : 'are'} held: ${held.code.replaceAll('_', ' ')}${inParentheses(held.detail)}`);
   return `${held.count} ${words(held.count === 1, held, now)}`;
 }

@@ -46,10 +46,16 @@ describe('words', () => {
   it.each([
     [{ code: 'agent_silent', count: 2, detail: null, until: null }, '2 wait for silent agents'],
     [{ code: 'agent_silent', count: 1, detail: null, until: null }, '1 waits for a silent agent'],
-    [{ code: 'window_closed', count: 3, detail: '22:00 Europe/Berlin', until: NOW + 11_520_000 }, '3 wait for the maintenance window, opens in 3 h 12 min (22:00 Europe/Berlin)'],
+    [
+      { code: 'window_closed', count: 3, detail: '22:00 Europe/Berlin', until: NOW + 11_520_000 },
+      '3 wait for the maintenance window, opens in 3 h 12 min (22:00 Europe/Berlin)',
+    ],
     [{ code: 'freeze', count: 1, detail: 'year end', until: NOW + 86_400_000 }, '1 is frozen for 1 d: year end'],
     [{ code: 'retry_backoff', count: 1, detail: null, until: NOW + 58_000 }, '1 tries again in 58 s'],
-    [{ code: 'agent_missing', count: 1, detail: 'no_agent_token', until: null }, '1 waits for an agent that has never reported (the cluster has no agent key)'],
+    [
+      { code: 'agent_missing', count: 1, detail: 'no_agent_token', until: null },
+      '1 waits for an agent that has never reported (the cluster has no agent key)',
+    ],
     [{ code: 'starting', count: 4, detail: null, until: null }, '4 are about to start'],
     [{ code: 'something_new', count: 4, detail: null, until: null }, '4 are held: something new'],
   ])('says %j', (held, words) => {
@@ -57,7 +63,11 @@ describe('words', () => {
   });
 
   it('groups waiting items by what holds them first, a missing contact aside', () => {
-    const blocker = (code: 'agent_silent' | 'no_free_slot' | 'contact_missing', until: number | null = null) => ({ code, detail: null, until });
+    const blocker = (code: 'agent_silent' | 'no_free_slot' | 'contact_missing', until: number | null = null) => ({
+      code,
+      detail: null,
+      until,
+    });
     expect(
       heldBy([
         { blockers: [blocker('no_free_slot'), blocker('contact_missing')] },
@@ -94,9 +104,9 @@ describe('the progress view', () => {
   });
 
   it('has no colour codes when it is plain, and the same columns when it is not', () => {
-    const escape = String.fromCharCode(27);
-    expect(frame(view, 100, plain).join('')).not.toContain(escape);
-    const bare = frame(view, 100, coloured).map((line) => line.replaceAll(new RegExp(`${escape}\\[\\d+m`, 'g'), ''));
+    const control = String.fromCharCode(27);
+    expect(frame(view, 100, plain).join('')).not.toContain(control);
+    const bare = frame(view, 100, coloured).map((line) => line.replaceAll(new RegExp(`${control}\\[\\d+m`, 'g'), ''));
     expect(bare).toEqual(frame(view, 100, plain));
   });
 

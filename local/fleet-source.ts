@@ -1,0 +1,66 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { checkFleet, mistakeLine } from '../lib/app/import/check.ts';
+import { configBuilder } from '../lib/app/import/config-builder.ts';
+import type { FleetFile } from '../lib/contracts/fleet.ts';
+import { parseSelector } from '../lib/domain/demand/selector.ts';
+
+/** A fleet file that has been read and is right. */
+export interface FleetSource {
+  readonly file: string;
+  readonly text: string;
+  readonly fleet: FleetFile;
+}
+
+/** A fleet file that cannot be used: every mistake, and what to do. */
+export class FleetProblem extends Error {
+  override readonly name = 'FleetProblem';
+}
+
+export const EXAMPLE_FLEET = fileURLToPath(new URL('../examples/fleet.yaml', import.meta.url));
+const MAX_SHOWN = 100;
+
+export function readFleet(file: string): FleetSource {
+  const text = readText(file);
+  const checked = checkFleet(text, { config: (fields) => configBuilder.check(fields), selector: selectorProblem });
+  if (checked.ok) return { file, text, fleet: checked.fleet };
+  const { mistakes } = checked;
+  const more = mistakes.length > MAX_SHOWN ? [`… and ${mistakes.length - MAX_SHOWN} more`] : [];
+  const count = mistakes.length === 1 ? 'There is a mistake' : `There are ${mistakes.length} mistakes`;
+  const lines = mistakes.slice(0, MAX_SHOWN).map((mistake) => mistakeLine(file, mistake));
+  throw new FleetProblem([...lines, ...more, `${count} in ${file}. Nothing was imported; correct the file and start again.`].join('\n'));
+}
+
+function readText(file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    throw new FleetProblem(`${file} ${REASONS[code] ?? 'cannot be read'}. Name a fleet file with --fleet, such as examples/fleet.yaml.`);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EISDIR: 'is a folder, not a file',
+  EACCES: 'may not be read by you',
+  ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8 text',
+};
+
+function selectorProblem(text: string): string | null {
+  const parsed = parseSelector(text);
+  return parsed.ok ? null : `character ${parsed.position}: ${parsed.reason}`;
+}
+
+const REMEMBERED = 'fleet.yaml';
+
+/** The virtual agents of a later start play the fleet that was imported last. */
+export function rememberFleet(folder: string, source: FleetSource): void {
+  writeFileSync(join(folder, REMEMBERED), source.text);
+}
+
+export function rememberedFleet(folder: string): FleetSource | null {
+  const file = join(folder, REMEMBERED);
+  return existsSync(file) ? readFleet(file) : null;
+}

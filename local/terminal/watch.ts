@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import type { Clock } from '../../lib/app/ports.ts';
+import { operatorRollout } from '../../lib/contracts/api/operator-rollout.ts';
+import { actionRun, item, itemDetail, wave as waveSchema } from '../../lib/contracts/api/rollouts.ts';
+import type { Blocker, BlockerCode } from '../../lib/domain/shared/rollout.ts';
+import type { ApiClient } from '../api-client.ts';
+import type { Counters, View, WaveLine } from './frame.ts';
+import { type Held, heldBy } from './words.ts';
+
+export type Wave = z.infer<typeof waveSchema>;
+type Item = z.infer<typeof item>;
+type Run = z.infer<typeof actionRun>;
+
+/** Waiting items that are asked for their reasons; of more, these speak for the rest. */
+const SAMPLE = 12;
+const RUNNING_NAMES = 8;
+const KEPT_EVENTS = 50;
+const named = z.object({ id: z.string(), name: z.string() });
+
+export const countersOf = (wave: Wave): Counters => ({
+  total: wave.total_items,
+  done: wave.completed_items,
+  in_progress: wave.in_progress_items,
+  pending: wave.pending_items,
+  failed: wave.failed_items,
+  skipped: wave.skipped_items_count,
+});
+
+const isOpen = (wave: Wave): boolean => wave.status === 'active' || wave.status === 'paused' || wave.status === 'blocked';
+
+/** `ayedo/k8s/polycrate-operator` is `polycrate-operator` to people. */
+export const shortName = (block: string): string => block.slice(block.lastIndexOf('/') + 1);
+
+export function waveTitle(wave: Wave): string {
+  const owner = wave.owner_kind === null ? '' : ` (${wave.owner_kind})`;
+  const target = wave.target_version === null ? '' : ` → ${wave.target_version}`;
+  return `${shortName(wave.block_name)}${target}${owner}`;
+}
+
+/** Looks at the rollouts through the HTTP API, as any client would. */
+export class Watch {
+  readonly #api: ApiClient;
+  readonly #clock: Clock;
+  readonly #address: string;
+  readonly #names = new Map<string, string>();
+  readonly #seenRuns = new Map<string, string>();
+  readonly #events: string[] = [];
+  #firstLook = true;
+
+  constructor(api: ApiClient, clock: Clock, address: string) {
+    this.#api = api;
+    this.#clock = clock;
+    this.#address = address;
+  }
+
+  /** Events since the last call of this. */
+  takeEvents(): string[] {
+    return this.#events.splice(0);
+  }
+
+  waves(): Promise<readonly Wave[]> {
+    return this.#api.page('block-rollouts/?page_size=50', waveSchema).then(({ results }) => results);
+  }
+
+  /** `detail` = also who is running, what holds the rest, and the last events. */
+  async look(waves: readonly Wave[]): Promise<View> {
+    const [operator, lines] = await Promise.all([
+      this.#api.get('operator-rollout/?page_size=1', operatorRollout),
+      Promise.all(waves.map((wave) => this.#line(wave))),
+      this.#noteEvents(),
+    ]);
+    return {
+      now: this.#clock.now(),
+      address: this.#address,
+      clusters: operator.summary.clusters,
+      desired_version: operator.summary.desired_version,
+      waves: lines,
+      histogram: operator.histogram,
+      events: [...this.#events],
+    };
+  }
+
+  async #line(wave: Wave): Promise<WaveLine> {
+    const counters = countersOf(wave);
+    const open = isOpen(wave);
+    const [held, running] = await Promise.all([
+      open && counters.pending > 0 ? this.#held(wave, counters.pending) : [],
+      open && counters.in_progress > 0 ? this.#running(wave, counters.in_progress) : [],
+    ]);
+    return { id: wave.id, title: waveTitle(wave), status: wave.status, counters, failure_rate: wave.failure_rate, held, running };
+  }
+
+  async #held(wave: Wave, pending: number): Promise<Held[]> {
+    const of = (status: string) => this.#api.page(`block-rollout-items/?rollout=${wave.id}&status=${status}&page_size=${SAMPLE}`, item);
+    const [waiting, retrying] = await Promise.all([of('pending'), of('retrying')]);
+    const sample = [...retrying.results, ...waiting.results].slice(0, SAMPLE);
+    const details = await Promise.all(sample.map(({ id }) => this.#api.get(`block-rollout-items/${id}/`, itemDetail)));
+    const groups = heldBy(details.map(({ blockers }) => ({ blockers: blockers.map(blockerOf) })));
+    const rest = pending - details.length;
+    const [most, ...others] = groups;
+    return rest <= 0 || most === undefined ? groups : [{ ...most, count: most.count + rest }, ...others];
+  }
+
+  async #running(wave: Wave, count: number): Promise<string[]> {
+    const path = `block-rollout-items/?rollout=${wave.id}&status=in_progress&page_size=${RUNNING_NAMES}`;
+    const { results } = await this.#api.page(path, item);
+    const names = await Promise.all(results.map((one) => this.#nameOf(one)));
+    return count > names.length ? [...names, `and ${count - names.length} more`] : names;
+  }
+
+  async #nameOf({ k8s_cluster, workspace }: Pick<Item, 'k8s_cluster' | 'workspace'>): Promise<string> {
+    if (k8s_cluster === null) return workspace?.name ?? 'a workspace';
+    const known = this.#names.get(k8s_cluster);
+    if (known !== undefined) return known;
+    const { name } = await this.#api.get(`kubernetes/clusters/${k8s_cluster}/`, named);
+    this.#names.set(k8s_cluster, name);
+    return name;
+  }
+
+  async #noteEvents(): Promise<void> {
+    const { results } = await this.#api.page('action-runs/?page_size=20', actionRun);
+    for (const run of [...results].reverse()) {
+      const before = this.#seenRuns.get(run.id);
+      const state = `${run.status} ${run.phase}`;
+      this.#seenRuns.set(run.id, state);
+      if (this.#firstLook || before === state || run.status === 'pending') continue;
+      if (before?.startsWith(run.status) !== true) this.#events.push(await this.#eventOf(run));
+    }
+    this.#firstLook = false;
+    this.#events.splice(0, Math.max(0, this.#events.length - KEPT_EVENTS));
+  }
+
+  async #eventOf(run: Run): Promise<string> {
+    const time = new Date(this.#clock.now()).toTimeString().slice(0, 8);
+    const what = `${run.action} ${shortName(run.block.name)}${run.rendered_target_version === null ? '' : ` ${run.rendered_target_version}`}`;
+    const attempt = run.attempt > 1 ? `, attempt ${run.attempt}` : '';
+    return `${time}  ${await this.#nameOf(run)}: ${what}${attempt}: ${runWords(run)}`;
+  }
+}
+
+function runWords(run: Run): string {
+  if (run.status === 'running') return 'started';
+  if (run.status === 'success') return 'done';
+  const why = run.status_reason ?? (run.exit_code === null ? null : `exit code ${run.exit_code}`);
+  return `${run.status}${why === null ? '' : ` (${why})`}`;
+}
+
+export function blockerOf({ code, detail, until }: { code: string; detail: string | null; until: string | null }): Blocker {
+  return { code: code as BlockerCode, detail, until: until === null ? null : Date.parse(until) };
+}
