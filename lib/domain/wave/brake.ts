@@ -9,7 +9,8 @@ const MIN_FINISHED = 5;
 
 /** Lower bound of the 95 % Wilson interval of failed / finished, 0–1. */
 export function wilsonLower(failed: number, finished: number): number {
-  if (finished <= 0) return 0;
+  // Without failures the bound is exactly 0; computed, it can come out a hair above, which threshold 0 would take for a failure.
+  if (finished <= 0 || failed <= 0) return 0;
   const p = failed / finished;
   const z2 = Z * Z;
   const middle = p + z2 / (2 * finished);

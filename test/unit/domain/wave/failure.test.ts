@@ -72,6 +72,10 @@ describe('early brake (SPEC §3.5)', () => {
     expect(earlyBrake(5, 5, 20)).toBe(true);
   });
 
+  it('no failure is never above, not even above 0%', () => {
+    for (let finished = 5; finished <= 1_000; finished += 1) expect(earlyBrake(0, finished, 0), `${finished}`).toBe(false);
+  });
+
   it('is strictly above the threshold', () => {
     expect(earlyBrake(5, 5, 56)).toBe(true);
     expect(earlyBrake(5, 5, 57)).toBe(false);
