@@ -11,7 +11,7 @@ import { waveTransition } from '../../../lib/domain/wave/transitions.ts';
 import { carriedOut, planFacts, readable } from '../../support/plan-arbitraries.ts';
 import { NOW } from '../../support/plan-facts.ts';
 
-const RUNS = { numRuns: 1_000 };
+const RUNS = { numRuns: Math.max(1_000, fc.readConfigureGlobal().numRuns ?? 0) };
 const always = (holds: (f: PlanFacts, p: Plan) => void) =>
   fc.assert(
     fc.property(planFacts, (f) => {
