@@ -3,7 +3,7 @@ import type { ActionRun, Item } from '../../domain/shared/rollout.ts';
 import type { Row } from './client.ts';
 
 /** A row keeps only what differs from these values, so that a row stays under 1 KB and new fields need no migration. */
-const MANAGED = {
+export const MANAGED = {
   display_name: null,
   labels: {},
   annotations: {},

@@ -90,6 +90,7 @@ export const keys = {
   enqueueRun: (id: string): Key => ({ pk: `E#${part(id)}`, sk: '#' }),
   outbox: (id: string): Key => ({ pk: `OUTBOX#${id}`, sk: '#' }),
   import: (id: string): Key => ({ pk: `IMPORT#${id}`, sk: '#' }),
+  importState: (unit: string): Key => ({ pk: `IMPORTED#${part(unit)}`, sk: '#' }),
   importChunk: (id: string, n: number): Key => ({ pk: `IMPORT#${id}`, sk: `BODY#${String(n).padStart(6, '0')}` }),
 } as const;
 
@@ -132,4 +133,5 @@ export const KEYS: readonly KeyPattern[] = [
   row('lease', 'LEASE', '<name>', '', 'one tick at a time; a lease past its end is free, whatever the TTL has done'),
   row('idempotency', 'IDEM#<key owner>', '<Idempotency-Key>', '', 'answers kept for 24 h'),
   row('import', 'IMPORT#<id>', '# and BODY#<n>', 'gsi2: DUE#import / <look again>#<id>', 'a fleet file on its way in, applied in pages'),
+  row('last import', 'IMPORTED#<unit>', '#', '', 'what the last import said about an object, field by field'),
 ];

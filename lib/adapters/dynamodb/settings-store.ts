@@ -1,5 +1,5 @@
-import type { Also, SettingsStore } from '../../app/ports.ts';
 import { stale } from '../../app/errors.ts';
+import type { Also, SettingsStore } from '../../app/ports.ts';
 import type { SystemSettings } from '../../domain/shared/rollout.ts';
 import type { Table } from './client.ts';
 import { eq, missing } from './expression.ts';
@@ -32,28 +32,25 @@ export class DynamoSettingsStore implements SettingsStore {
 
   async read(): Promise<SystemSettings> {
     const row = await this.#table.get(keys.settings(), true);
-    return row === null ? SEEDED_SETTINGS : { ...SEEDED_SETTINGS, ...(row['value'] as SystemSettings), revision: row['revision'] as number };
+    return row === null
+      ? SEEDED_SETTINGS
+      : { ...SEEDED_SETTINGS, ...(row['value'] as SystemSettings), revision: row['revision'] as number };
   }
 
   async write(before: SystemSettings, after: SystemSettings, also: readonly Also[]): Promise<SystemSettings> {
-    const next = { ...after, revision: before.revision + 1 };
-    const { revision, ...value } = next;
-    const result = await this.#table.transact([
-      {
-        kind: 'put',
-        row: {
-          ...keys.settings(),
-          entity: 'settings',
-          schema_version: 1,
-          revision,
-          value,
-          ...(next.ROLLOUTS_PAUSED === null ? {} : { rollouts_paused: true }),
-        },
-        condition: before.revision === 0 ? missing('pk') : eq('revision', before.revision),
-      },
-      ...also.flatMap(this.#also),
-    ]);
+    const result = await this.#table.transact([settingsAction(before, after), ...also.flatMap(this.#also)]);
     if (!result.ok) throw stale('The system config was changed by somebody else meanwhile; read it again and repeat.');
-    return next;
+    return { ...after, revision: before.revision + 1 };
   }
+}
+
+/** Writes the settings if nobody has since they were read. */
+export function settingsAction(before: SystemSettings, after: SystemSettings): Action {
+  const { revision: _, ...value } = after;
+  const row = { ...keys.settings(), entity: 'settings', schema_version: 1, revision: before.revision + 1, value };
+  return {
+    kind: 'put',
+    row: after.ROLLOUTS_PAUSED === null ? row : { ...row, rollouts_paused: true },
+    condition: before.revision === 0 ? missing('pk') : eq('revision', before.revision),
+  };
 }
