@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   DynamoDBDocumentClient,
   GetCommand,
+  PutCommand,
   QueryCommand,
   type QueryCommandInput,
   TransactWriteCommand,
@@ -164,6 +166,24 @@ export class Table {
       return { ok: true, row: (answer.Attributes as Row | undefined) ?? null };
     } catch (error) {
       return { ok: false, row: failedRow(error) };
+    }
+  }
+
+  /** One conditional put. A row that is there exactly as given counts as written: the answer of an earlier try was lost. */
+  async put(row: Row, condition?: Condition): Promise<boolean> {
+    const input = {
+      TableName: this.#name,
+      Item: row,
+      ...expressionOf({ condition }),
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+      ReturnConsumedCapacity: 'TOTAL' as const,
+    };
+    try {
+      const answer = await withRetry(this.#retry, () => this.#sender.send(new PutCommand(input)));
+      this.#write(answer.ConsumedCapacity);
+      return true;
+    } catch (error) {
+      return isDeepStrictEqual(failedRow(error), row);
     }
   }
 

@@ -152,6 +152,58 @@ export const RUN_DEFAULTS: Partial<ActionRun> = {
   finished_at: null,
 };
 
+/** Items and runs are written several times in their life, and each KB costs: their longer names are stored short. */
+export const SHORT_NAMES: Readonly<Record<string, string>> = {
+  block: 'b',
+  block_name: 'bn',
+  organization: 'o',
+  workspace: 'w',
+  k8s_cluster: 'c',
+  rollout: 'r',
+  rollout_config: 'rc',
+  action_name: 'an',
+  action: 'a',
+  source_user: 'su',
+  rendered_target_version: 'tv',
+  config_hash: 'ch',
+  template_revision: 'tr',
+  retry_count: 'rn',
+  retry_after: 'ra',
+  action_run: 'ar',
+  attempts: 'at',
+  dispatched_at: 'da',
+  completed_at: 'ca',
+  enqueued_at: 'ea',
+  created_at: 'cr',
+  updated_at: 'up',
+  started_at: 'sa',
+  finished_at: 'fa',
+  override_freeze: 'of',
+  window_bypassed: 'wb',
+  allow_downgrade: 'ad',
+  in_maintenance: 'im',
+  criticality: 'cy',
+  calendar: 'cl',
+  parked_until: 'pu',
+  park_reason: 'pr',
+  absent_since: 'as',
+  agent: 'ag',
+  attempt: 'n',
+  status_reason: 'sr',
+  exit_code: 'ec',
+  cancel_requested: 'cq',
+  version_at_dispatch: 'vd',
+  soak_seconds: 'ss',
+  deadline: 'dl',
+  claim_by: 'cb',
+};
+const LONG_NAMES = new Map(Object.entries(SHORT_NAMES).map(([long, short]) => [short, long]));
+
+export const shortened = (row: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [SHORT_NAMES[name] ?? name, value]));
+export const lengthened = (row: Row): Row =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [LONG_NAMES.get(name) ?? name, value])) as Row;
+
 const TABLE_ATTRIBUTES = new Set(['pk', 'sk', 'gsi1pk', 'gsi1sk', 'gsi2pk', 'gsi2sk', 'entity', 'schema_version', 'expires_at']);
 
 const isEmpty = (value: unknown): boolean =>

@@ -21,7 +21,7 @@ export function stepsOf(change: EngineChange): Step[] {
   return [
     ...waveSteps(change),
     ...(change.items ?? []).map(({ before, after }) => step('item', after.id, putVersioned(itemRow(next(before, after)), before))),
-    ...(change.runs ?? []).map(({ before, after }) => step('run', after.id, putVersioned(runRow(next(before, after)), before))),
+    ...(change.runs ?? []).map(({ before, after }) => step('run', after.id, putVersioned(runRow(next(before, after), before), before))),
     ...(change.blocks ?? []).map((b) => step('block', b.id, blockAction(b))),
     ...(change.inbox ?? []).map((i) => step('inbox', i.agent, inboxAction(i))),
     ...gateSteps(change.gate),

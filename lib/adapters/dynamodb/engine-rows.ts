@@ -4,7 +4,7 @@ import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import { countersOf } from '../../domain/wave/counters.ts';
 import type { Row } from './client.ts';
-import { ITEM_DEFAULTS, pack, RUN_DEFAULTS, unpack } from './codec.ts';
+import { ITEM_DEFAULTS, lengthened, pack, RUN_DEFAULTS, shortened, unpack } from './codec.ts';
 import { keys } from './keys.ts';
 
 const RUN_RETENTION = 90 * DAY;
@@ -27,25 +27,36 @@ export function itemRow(item: Item): Row {
     ...laneOf(item),
     entity: 'item',
     schema_version: 1,
-    ...pack(item, ITEM_DEFAULTS),
+    ...shortened(pack(item, ITEM_DEFAULTS)),
   };
 }
 
-export const itemFrom = (row: Row): Item => unpack<Item>(row, ITEM_DEFAULTS);
+export const itemFrom = (row: Row): Item => unpack<Item>(lengthened(row), ITEM_DEFAULTS);
 
-export function runRow(run: ActionRun): Row {
-  const dueAt = run.status === 'pending' ? Math.min(run.claim_by, run.deadline) : run.deadline;
+/** When an open run has to be looked at: not claimed in time, or past its deadline. */
+export const dueAt = (run: ActionRun): number => (run.status === 'pending' ? Math.min(run.claim_by, run.deadline) : run.deadline);
+
+/**
+ * A change that puts the deadline off leaves the earlier place in the due lane, since moving it would cost more than the write itself; the sweep
+ * finds it too early once and moves it then.
+ */
+export function runRow(run: ActionRun, before: ActionRun | null): Row {
+  const due = before === null ? dueAt(run) : Math.min(dueAt(before), dueAt(run));
+  return runRowDue(run, due);
+}
+
+export function runRowDue(run: ActionRun, due: number): Row {
   return {
     ...keys.run(run.id),
     ...keys.runListing(run.organization, run.id),
-    ...(run.phase === 'ended' ? { expires_at: seconds((run.finished_at ?? run.dispatched_at) + RUN_RETENTION) } : keys.dueRun(run.id, dueAt)),
+    ...(run.phase === 'ended' ? { expires_at: seconds((run.finished_at ?? run.dispatched_at) + RUN_RETENTION) } : keys.dueRun(run.id, due)),
     entity: 'run',
     schema_version: 1,
-    ...pack(run, RUN_DEFAULTS),
+    ...shortened(pack(run, RUN_DEFAULTS)),
   };
 }
 
-export const runFrom = (row: Row): ActionRun => unpack<ActionRun>(row, RUN_DEFAULTS);
+export const runFrom = (row: Row): ActionRun => unpack<ActionRun>(lengthened(row), RUN_DEFAULTS);
 
 const WAVE_DEFAULTS: Partial<Wave> & { lag_rounds: number } = {
   display_name: null,

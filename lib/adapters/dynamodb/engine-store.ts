@@ -10,7 +10,7 @@ import type { KeyPage } from '../../app/ports.ts';
 import type { QueryRequest, Row, Table } from './client.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { stepsOf } from './engine-commit.ts';
-import { itemFrom, newWaveRow, runFrom, waveFrom } from './engine-rows.ts';
+import { dueAt, itemFrom, newWaveRow, runFrom, runRowDue, waveFrom } from './engine-rows.ts';
 import { enqueueRunFrom, enqueueRunRow } from './enqueue-rows.ts';
 import { and, eq, exists, lt, missing, or } from './expression.ts';
 import { DUE_SHARDS, type DueKind, instantPart, keys } from './keys.ts';
@@ -30,7 +30,10 @@ export class DynamoEngineStore implements EngineStore {
 
   async commit(change: EngineChange): Promise<Commit> {
     const steps = stepsOf(change);
-    if (steps.length === 0) return { ok: true };
+    const [only] = steps;
+    if (only === undefined) return { ok: true };
+    // One row needs no transaction, at half the price.
+    if (steps.length === 1 && only.action.kind === 'put') return (await this.#table.put(only.action.row, only.action.condition)) ? { ok: true } : { ok: false, refused: [only.refusal] };
     const result = await this.#table.transact(steps.map((s) => s.action));
     if (result.ok) return result;
     return { ok: false, refused: result.failures.flatMap((f) => steps[f.index]?.refusal ?? []) satisfies Refusal[] };
@@ -170,7 +173,11 @@ export class DynamoEngineStore implements EngineStore {
 
   async dueRuns(now: Instant, limit: number): Promise<readonly string[]> {
     const shards = Array.from({ length: DUE_SHARDS }, (_, shard) => keys.dueRunPartition(shard));
-    return (await Promise.all(shards.map((pk) => this.#due(pk, now, limit)))).flat();
+    const ids = (await Promise.all(shards.map((pk) => this.#due(pk, now, limit)))).flat();
+    const runs = [...(await this.runs(ids)).values()].filter((run) => run.phase !== 'ended');
+    const early = runs.filter((run) => dueAt(run) > now);
+    await Promise.all(early.map((run) => this.#table.put(runRowDue(run, dueAt(run)), eq('version', run.version))));
+    return runs.filter((run) => dueAt(run) <= now).map((run) => run.id);
   }
 
   dueWaves(now: Instant, limit: number): Promise<readonly string[]> {

@@ -33,7 +33,7 @@ async function forWave(services: EngineServices, id: string, generation: unknown
   const busy = OPEN_WAVE.includes(wave.status) || wave.counters.in_progress + wave.counters.pending > 0;
   if (!busy) return invalid(`Wave ${wave.batch_identifier} is ${wave.status}; there is nothing to drive. Retry its failed items first.`);
   const given = Number.isInteger(generation) && Number(generation) > 0 ? Number(generation) : null;
-  return { next: 'plan', block_rollout: wave.id, generation: given ?? wave.generation + 1 };
+  return { next: 'plan', block_rollout: wave.id, generation: given ?? wave.generation + 1, turn: 0, events: 0 };
 }
 
 async function forConfig(services: EngineServices, text: string): Promise<ResolveOutput> {
@@ -43,7 +43,7 @@ async function forConfig(services: EngineServices, text: string): Promise<Resolv
   if (config.archived || !config.active) return invalid(`Rollout config "${config.name}" is ${config.archived ? 'archived' : 'inactive'}; activate it first.`);
   const open = await openWaves(services, config.id);
   const [first] = open;
-  if (open.length === 1 && first !== undefined) return { next: 'plan', block_rollout: first.id, generation: first.generation + 1 };
+  if (open.length === 1 && first !== undefined) return { next: 'plan', block_rollout: first.id, generation: first.generation + 1, turn: 0, events: 0 };
   if (open.length > 1) {
     for (const wave of open) await startDriver(services, wave.id, wave.generation + 1);
     return { next: 'started_others', waves: open.map((w) => w.id) };

@@ -1,0 +1,16 @@
+import type { AgentServices } from './agents/services.ts';
+import type { EngineServices } from './engine/services.ts';
+import type { ImportServices } from './import/ports.ts';
+import type { Clock, Ids, Logger } from './ports.ts';
+import type { ResourceServices } from './resources/services.ts';
+
+/** Everything the handlers work with, built once per cold start: each part of the program with what it needs. */
+export interface Services {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Logger;
+  readonly engine: EngineServices;
+  readonly agents: AgentServices;
+  readonly resources: ResourceServices;
+  readonly imports: ImportServices;
+}
