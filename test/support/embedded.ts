@@ -28,6 +28,6 @@ export async function embedded() {
     client.destroy();
     await process.stop();
   };
-  return { table, clock, ids, objects, settings, also, stop };
+  return { client: process.client, name: process.name, table, clock, ids, objects, settings, also, stop };
 }
 export type Embedded = Awaited<ReturnType<typeof embedded>>;
