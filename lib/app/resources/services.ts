@@ -1,0 +1,27 @@
+import type { KeyCrypto } from '../keys/format.ts';
+import type { Clock, Demand, Ids, Logger, ObjectStore, ObjectType, SettingsStore } from '../ports.ts';
+
+/** What people's changes of objects work with. */
+export interface ResourceServices {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly objects: ObjectStore;
+  readonly settings: SettingsStore;
+  readonly crypto: KeyCrypto;
+  /** Starts the work that a committed change owes; best effort, the tick takes up what was left. */
+  readonly demands: { run(demand: Demand): Promise<void> };
+  /** Told after each committed change, so that waves which it concerns are looked at and their items re-keyed; best effort. */
+  readonly changes: { changed(change: Change): Promise<void> };
+  /** The recurring windows that objects may name. */
+  readonly windows: { exists(id: string): Promise<boolean> };
+  /** A revoked agent key: the heartbeats that came with it end at once. */
+  readonly agentKeys: { revoked(keyId: string): Promise<void> };
+  readonly log: Logger;
+}
+
+export interface Change {
+  readonly type: ObjectType | 'settings';
+  readonly id: string;
+  /** Names of the fields (settings: keys) that are different now. */
+  readonly fields: readonly string[];
+}
