@@ -69,7 +69,7 @@ export function exampleFleet(options: Options): string {
       }
     }
   }
-  return `${[...lines, ...simulation(options, silent)].join('\n')}\n`;
+  return `${[...lines, 'rollout_configs:', '  - {name: defaults, retry_base_seconds: 5}', ...simulation(options, silent)].join('\n')}\n`;
 }
 
 function cluster(name: string, options: Options, random: () => number, pick: (list: readonly string[]) => string): string[] {

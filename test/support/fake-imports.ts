@@ -38,6 +38,7 @@ export class FakeImports implements ImportStore {
   settings = SETTINGS;
   readonly demands: Demand[] = [];
   readonly archived: string[] = [];
+  readonly changes: string[] = [];
   writes = 0;
   /** Throws instead of doing the write of this number; `lost` = after having done it. */
   crashAt: { write: number; lost: boolean } | null = null;
@@ -57,6 +58,7 @@ export class FakeImports implements ImportStore {
       settings: { read: () => Promise.resolve(this.settings) },
       imports: this,
       configs: configBuilder,
+      changed: (change) => Promise.resolve(void this.changes.push(`${change.type} ${change.fields.join(',')}`)),
       demandWritten: () => Promise.resolve(),
       selectorProblem: () => null,
       archive: (type, id) => this.#archive(type, id),

@@ -1,7 +1,8 @@
 import { unavailable } from '../errors.ts';
 import type { ObjectTypes } from '../ports.ts';
 import { type Context, childKey, type Decision, decide, type Existing, OWN, type StoredKind, windowId } from './decide.ts';
-import type { ImportKind, ImportServices, ImportState, ImportUnit, Outcome } from './ports.ts';
+import { isSame } from './diff.ts';
+import type { ImportKind, ImportServices, ImportState, ImportUnit, Outcome, UnitChange } from './ports.ts';
 
 /** Somebody else changes the same things at the same time: so often is a unit decided again before the import gives up for now. */
 const MAX_REFUSALS = 10;
@@ -29,10 +30,26 @@ export async function applyPage(services: ImportServices, context: Context, acto
     if (refused.size > 0) refusals += 1;
     if (refusals > MAX_REFUSALS)
       throw unavailable('What the import writes is being changed by others all the time; it goes on by itself in a moment.');
+    for (const { unit, change } of writing) if (!refused.has(unit)) await tellChanges(services, change);
     open = [...round].filter(([unit, { more }]) => more || refused.has(unit)).map(([unit]) => unit);
     for (const [unit, decision] of round) decided.set(unit, decision);
   }
   return summed(decided);
+}
+
+async function tellChanges(services: ImportServices, { objects, settings }: UnitChange): Promise<void> {
+  for (const { type, before, after } of objects) {
+    if (before !== null) await services.changed({ type, id: after.id, fields: changedFields(before, after) });
+  }
+  if (settings !== null)
+    await services.changed({ type: 'settings', id: 'settings', fields: changedFields(settings.before, settings.after) });
+}
+
+function changedFields(before: object, after: object): string[] {
+  const old = new Map(Object.entries(before));
+  return Object.entries(after).flatMap(([field, value]) =>
+    isSame({ value: old.get(field) ?? null }, { value: value ?? null }) ? [] : [field],
+  );
 }
 
 async function decideAll(services: ImportServices, context: Context, units: readonly ImportUnit[]): Promise<Map<ImportUnit, Decision>> {

@@ -165,6 +165,8 @@ export interface ImportServices {
   readonly settings: Pick<SettingsStore, 'read'>;
   readonly imports: ImportStore;
   readonly configs: ConfigBuilder;
+  /** What the import changed (not: made anew), so that waves which it concerns are looked at: best effort. */
+  changed(change: { readonly type: ObjectType | 'settings'; readonly id: string; readonly fields: readonly string[] }): Promise<void>;
   /** A demand was committed: best effort, the tick takes up what was left. */
   demandWritten(demand: Demand): Promise<void>;
   /** Null when the label selector can be read, else what is wrong with it. */

@@ -1,6 +1,7 @@
 import type { FleetApp, FleetBlock, FleetCluster, FleetFile, FleetOrganization, FleetWorkspace } from '../../contracts/fleet.ts';
 import type { Json } from '../../domain/shared/fleet.ts';
 import { derivedId } from '../derived-ids.ts';
+import { operatorConfigId, systemConfigId } from '../engine/configs.ts';
 import type { Ids } from '../ports.ts';
 import { type Fields, type ImportChild, type ImportUnit, MAX_PAGE_BYTES, MAX_PAGE_RECORDS } from './ports.ts';
 import { targetId, withTargetIds } from './targets.ts';
@@ -9,7 +10,11 @@ import { targetId, withTargetIds } from './targets.ts';
 export const SETTINGS_UNIT = 'system_config';
 const NO_PARENT = '00000000-0000-7000-8000-000000000000';
 
-export const configId = (ids: Ids, name: string): string => ids.child(NO_PARENT, 'block_rollout_config', name);
+/** The seeded ones are named as everybody sees them: `operator`, and `defaults` for the limits of all others. */
+export function configId(ids: Ids, name: string): string {
+  if (name === 'defaults') return systemConfigId(ids);
+  return name === 'operator' ? operatorConfigId(ids) : ids.child(NO_PARENT, 'block_rollout_config', name);
+}
 
 /**
  * The file as units, parents before children; the settings and configs come last, so that nothing starts before the whole fleet is known.

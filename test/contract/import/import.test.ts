@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { systemConfigId } from '../../../lib/app/engine/configs.ts';
 import { AppError } from '../../../lib/app/errors.ts';
 import { continueImport, resumeImports } from '../../../lib/app/import/advance.ts';
 import type { ImportRow } from '../../../lib/app/import/ports.ts';
+import { newManaged } from '../../../lib/app/import/records.ts';
 import { getImport, startImport } from '../../../lib/app/import/start.ts';
 import { exampleFleet } from '../../../scripts/example-fleet.ts';
 import { Crash, FakeImports } from '../../support/fake-imports.ts';
@@ -42,9 +44,16 @@ describe('import of a fleet file', () => {
     const table = new FakeImports();
     const row = await run(table, EXAMPLE);
     expect(row.status).toBe('completed');
-    expect(count(row, 'created')).toEqual({ organization: 6, workspace: 8, k8s_cluster: 30, k8s_app: 29, block: 1 });
+    expect(count(row, 'created')).toEqual({
+      organization: 6,
+      workspace: 8,
+      k8s_cluster: 30,
+      k8s_app: 29,
+      block: 1,
+      block_rollout_config: 1,
+    });
     expect(count(row, 'updated')).toEqual({ system_config: 1 });
-    expect([row.done, row.total]).toEqual([75, 75]);
+    expect([row.done, row.total]).toEqual([76, 76]);
     expect(table.settings).toMatchObject({
       OPERATOR_BLOCK_VERSION: '0.34.0',
       OPERATOR_ROLLOUT_PERCENTAGE: 20,
@@ -58,7 +67,15 @@ describe('import of a fleet file', () => {
     await run(table, EXAMPLE);
     const before = JSON.stringify(table.contents());
     const row = await run(table, EXAMPLE);
-    expect(count(row, 'unchanged')).toEqual({ organization: 6, workspace: 8, k8s_cluster: 30, k8s_app: 29, block: 1, system_config: 1 });
+    expect(count(row, 'unchanged')).toEqual({
+      organization: 6,
+      workspace: 8,
+      k8s_cluster: 30,
+      k8s_app: 29,
+      block: 1,
+      block_rollout_config: 1,
+      system_config: 1,
+    });
     expect(count(row, 'created')).toEqual({});
     expect(JSON.stringify(table.contents())).toBe(before);
     expect(table.demands).toHaveLength(1);
@@ -97,6 +114,29 @@ describe('import of a fleet file', () => {
     await run(table, fleet(ACME));
     await run(table, fleet(ACME.replace('region: fra', 'region: ams')));
     expect(table.demands.at(-1)).toMatchObject({ clusters: [table.find('k8s_cluster', 'fra-1').id], workspaces: [], organizations: [] });
+  });
+
+  it('tells the engine what it changed, and says nothing about what it made', async () => {
+    const table = new FakeImports();
+    await run(table, fleet(ACME));
+    expect(table.changes).toEqual([]);
+    const changed = ACME.replace('criticality: high', 'criticality: low').replace('name: fra-2', 'name: fra-2\n            active: false');
+    await run(table, fleet(changed, 'system_config: {OPERATOR_ROLLOUT_PERCENTAGE: 5}\n'));
+    expect(table.changes).toEqual(['organization criticality', 'k8s_cluster active', 'settings OPERATOR_ROLLOUT_PERCENTAGE']);
+  });
+
+  it('changes a seeded config by the name that people see', async () => {
+    const table = new FakeImports();
+    const { ids, configs } = table.services();
+    const seeded = {
+      ...newManaged({ id: systemConfigId(ids), name: 'defaults', now: 0 }),
+      version: 1,
+      ...configs.build(null, { max_retries: 2, retry_base_seconds: 60 }),
+    };
+    table.objects.set(seeded.id, { type: 'block_rollout_config', value: seeded });
+    const row = await run(table, 'apiVersion: block-rollout/v1\nrollout_configs: [{name: defaults, retry_base_seconds: 5}]\n');
+    expect(count(row, 'updated')).toEqual({ block_rollout_config: 1 });
+    expect(table.find('block_rollout_config', 'defaults')).toMatchObject({ max_retries: 2, retry_base_seconds: 5 });
   });
 
   it('takes back what the file gave when the file no longer says it', async () => {
