@@ -31,6 +31,8 @@ export interface Foundations {
   readonly renderer: Renderer;
   /** The real Step Functions client, or the embedded engine; asked for late, since the engine calls handlers made of these services. */
   readonly workflows: WorkflowStarter;
+  /** How long work asked for several times is gathered; 0 = not at all, as on Lambda and under a clock moved by hand. */
+  readonly gatherMs: number;
 }
 
 /** The one place where stores, engine and agents' side are put together: on AWS, locally and in tests. */
@@ -43,7 +45,7 @@ export function compose(f: Foundations) {
   const presence = new DynamoPresenceStore(table);
   const { clock, log, random, renderer, workflows } = f;
   const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
-  const engine: EngineServices = { clock, ids, objects, settings, engine: store, presence, workflows, renderer, log, random, digest };
+  const engine: EngineServices = { clock, ids, objects, settings, engine: store, presence, workflows, renderer, soon: gathered(f), log, random, digest };
   const agents: AgentServices = {
     clock,
     ids,
@@ -69,7 +71,21 @@ export function compose(f: Foundations) {
       log.warn('change_not_followed', { ...change, error: error.message });
     }
   };
-  return { table, ids, engine, agents, changed };
+  return { table, ids, objects, engine, agents, changed };
+}
+
+/** What is asked for again before it was done is done once. A fault is logged: whoever asked has long gone on. */
+function gathered({ gatherMs, log }: Foundations): EngineServices['soon'] {
+  const waiting = new Set<string>();
+  return async (name, work) => {
+    if (gatherMs === 0) return work();
+    if (waiting.has(name)) return;
+    waiting.add(name);
+    setTimeout(() => {
+      waiting.delete(name);
+      work().catch((error: unknown) => log.warn('late_work_failed', { name, error: String(error) }));
+    }, gatherMs).unref();
+  };
 }
 
 /** Settings at most a few seconds old: for report intervals, never for a decision. */

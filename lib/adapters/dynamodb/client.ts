@@ -40,8 +40,21 @@ export interface QueryPage {
   readonly next: Record<string, unknown> | null;
 }
 
+/** An emulator on this machine looks whether there is a signature, not at it; making real ones is a third of a call's time. */
+const UNSIGNED: Pick<DynamoDBClientConfig, 'signer'> = {
+  signer: {
+    sign: async (request) => {
+      request.headers['authorization'] = 'AWS4-HMAC-SHA256 Credential=local/20200101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0';
+      request.headers['x-amz-date'] = '20200101T000000Z';
+      return request;
+    },
+  },
+};
+const isLoopback = (endpoint: unknown): boolean => typeof endpoint === 'string' && /^http:\/\/(127\.0\.0\.1|localhost)(:|\/|$)/.test(endpoint);
+
 export function documentClient(config: DynamoDBClientConfig): DynamoDBDocumentClient {
-  return DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: 2, ...config }), {
+  const local = isLoopback(config.endpoint) ? { ...UNSIGNED, maxAttempts: 1 } : { maxAttempts: 2 };
+  return DynamoDBDocumentClient.from(new DynamoDBClient({ ...local, ...config }), {
     marshallOptions: { removeUndefinedValues: true, convertEmptyValues: false },
   });
 }

@@ -22,10 +22,10 @@ export async function carryOut(
     case 'stay':
       return run;
     case 'completed':
-      return (await services.engine.endAttempt({ run_id, attempt, outcome: { kind: 'success' }, ...installed })).run;
+      return (await services.engine.endAttempt({ run_id, attempt, run, outcome: { kind: 'success' }, ...installed })).run;
     case 'failed':
       return (
-        await services.engine.endAttempt({ run_id, attempt, outcome: { kind: 'failed', reason: step.reason, exit_code }, ...installed })
+        await services.engine.endAttempt({ run_id, attempt, run, outcome: { kind: 'failed', reason: step.reason, exit_code }, ...installed })
       ).run;
     case 'verifying':
     case 'soaking':

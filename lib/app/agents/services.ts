@@ -39,6 +39,8 @@ export interface EndAttempt {
   readonly run_id: string;
   readonly attempt: number;
   readonly outcome: Outcome;
+  /** The run as just read, to save reading it again. */
+  readonly run?: ActionRun;
   /** What the agent reports now; left out = nobody has said. */
   readonly installed_version?: string | null;
 }

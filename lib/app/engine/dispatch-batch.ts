@@ -11,6 +11,7 @@ import { encodeInboxRun } from '../agents/presence.ts';
 import { appOfBlock } from '../agents/record-apps.ts';
 import { derivedId } from '../derived-ids.ts';
 import type { EngineChange, InboxChange, Refusal } from './ports.ts';
+import { releaseBlock } from './release-block.ts';
 import type { EngineServices } from './services.ts';
 import { appIdOf } from './target-facts.ts';
 import { planFactsOf, readFrame, type WaveFrame } from './wave-facts.ts';
@@ -36,7 +37,9 @@ export async function dispatchBatch(services: EngineServices, input: DispatchBat
   const frame = await readFrame(services, input.block_rollout, now);
   if (frame === null || frame.state.wave.driver !== input.execution) return { dispatched: 0, refused: all.length };
   const facts = planFactsOf(frame);
-  let starts = within(frame, facts, await prepare(services, frame, all, now));
+  const prepared = await prepare(services, frame, all, now);
+  await Promise.all(prepared.exhausted.map((item) => endExhausted(services, item, now)));
+  let starts = within(frame, facts, prepared.starts);
   while (starts.length > 0) {
     const answer = await services.engine.commit(changeOf(frame, facts, starts, now));
     if (answer.ok) break;
@@ -50,22 +53,26 @@ export async function dispatchBatch(services: EngineServices, input: DispatchBat
 function within(frame: WaveFrame, facts: PlanFacts, starts: readonly Start[]): Start[] {
   const { free } = numbersOf(facts);
   let gate = frame.gate === null ? Number.POSITIVE_INFINITY : frame.gate.places - frame.gate.updating;
-  return starts
-    .filter(({ order }) => order.forced || gate-- > 0)
-    .slice(0, Math.max(0, free));
+  const places = starts.slice(0, Math.max(0, free));
+  return places.filter(({ order }) => {
+    gate -= 1;
+    return order.forced || gate >= 0;
+  });
 }
 
-async function prepare(services: EngineServices, frame: WaveFrame, orders: readonly WaveOrder[], now: Instant): Promise<Start[]> {
+async function prepare(services: EngineServices, frame: WaveFrame, orders: readonly WaveOrder[], now: Instant): Promise<{ starts: Start[]; exhausted: Item[] }> {
   const { engine, objects } = services;
   const due = orders.filter((o) => o.not_after === null || now < Date.parse(o.not_after));
   const items = await engine.items(due.map((o) => o.item));
   const blocks = await objects.getMany('block', [...items.values()].map((i) => i.block));
   const apps = await objects.getMany('k8s_app', [...blocks.values()].flatMap((b) => appIdOf(services, b) ?? []));
-  return due.flatMap((order) => {
+  const { max_retries } = planFactsOf(frame).rules;
+  const isExhausted = (item: Item): boolean => item.status === 'retrying' && triesLeft(item.tries, max_retries) === 0;
+  const starts = due.flatMap((order) => {
     const item = items.get(order.item);
     const block = item === undefined ? undefined : blocks.get(item.block);
     const waiting = item?.status === 'pending' || item?.status === 'retrying';
-    if (item === undefined || block === undefined || !waiting || item.rollout !== frame.state.wave.id) return [];
+    if (item === undefined || block === undefined || !waiting || isExhausted(item) || item.rollout !== frame.state.wave.id) return [];
     const app = apps.get(appIdOf(services, block) ?? '') ?? null;
     const appName = appOfBlock(block);
     const verify = needsVerification({
@@ -74,8 +81,16 @@ async function prepare(services: EngineServices, frame: WaveFrame, orders: reado
       target_version: item.rendered_target_version,
       app_reported: app?.last_reconciled != null || (appName === OPERATOR_APP && item.k8s_cluster !== null),
     });
-    return startOf(services, frame, order, item, { version: installedVersion(block, app), verify, app: verify ? appName : null }, now) ?? [];
+    return startOf(services, frame, order, item, { version: installedVersion(block, app), verify, app: verify ? appName : null }, now);
   });
+  return { starts, exhausted: [...items.values()].filter(isExhausted) };
+}
+
+/** SPEC I7: max_retries was lowered while it waited for its next try. */
+async function endExhausted(services: EngineServices, item: Item, now: Instant): Promise<void> {
+  const reason = 'no_tries_left';
+  const after: Item = { ...item, status: 'failed', reason, retry_after: null, parked_until: null, park_reason: null, completed_at: now, updated_at: now };
+  await services.engine.commit({ items: [{ before: item, after }], blocks: [releaseBlock(item, { outcome: 'failed', reason })] });
 }
 
 interface Known {
@@ -84,10 +99,8 @@ interface Known {
   readonly app: string | null;
 }
 
-/** null when its tries are used up: a limit was lowered meanwhile (SPEC I7). */
-function startOf(services: EngineServices, frame: WaveFrame, order: WaveOrder, item: Item, known: Known, now: Instant): Start | null {
+function startOf(services: EngineServices, frame: WaveFrame, order: WaveOrder, item: Item, known: Known, now: Instant): Start {
   const rules = planFactsOf(frame).rules;
-  if (triesLeft(item.tries, rules.max_retries) === 0 && item.tries > 0) return null;
   const id = services.ids.fresh();
   const attempt = item.attempts.length + 1;
   const notAfter = order.not_after === null ? null : Date.parse(order.not_after);

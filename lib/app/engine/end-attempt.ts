@@ -22,7 +22,7 @@ export const SUPERSEDED = 'superseded';
  */
 export async function endAttempt(services: EngineServices, end: EndAttempt): Promise<{ changed: boolean; run: ActionRun }> {
   for (let round = 1; round <= TRIES; round++) {
-    const run = await services.engine.run(end.run_id);
+    const run = round === 1 && end.run !== undefined ? end.run : await services.engine.run(end.run_id);
     if (run === null) throw notFound(`Action run ${end.run_id}`);
     if (run.phase === 'ended' || run.attempt !== end.attempt) return { changed: false, run };
     const item = run.item === null ? null : await services.engine.item(run.item);

@@ -5,7 +5,7 @@ import type { Block } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig, SystemSettings } from '../../domain/shared/rollout.ts';
 import { SECOND } from '../../domain/shared/time.ts';
 import { derivedId } from '../derived-ids.ts';
-import { isOperatorBlock } from './configs.ts';
+import { isOperatorBlock, operatorConfigId } from './configs.ts';
 import { configsOf } from './enqueue-pages.ts';
 import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
 import { enqueueItems } from './enqueue-items.ts';
@@ -44,6 +44,8 @@ export async function enqueuePage(services: EngineServices, input: EnqueuePageIn
 
 async function enqueueFor(services: EngineServices, run: EnqueueRun, config: BlockRolloutConfig, targets: readonly Target[]): Promise<EnqueuePageOutput> {
   const settings = await services.settings.read();
+  // Nobody has said yet which operator the fleet shall run (SPEC §5).
+  if (config.id === operatorConfigId(services.ids) && settings.OPERATOR_BLOCK_VERSION === null) return { enqueued: 0, skipped: 0, unchanged: 0 };
   const covers = scopeOf(config);
   const inScope = targets.filter((t) => covers(t.scope));
   if (inScope.length === 0) return { enqueued: 0, skipped: 0, unchanged: 0 };

@@ -3,10 +3,12 @@ import { excessFailures, blockReason } from '../../domain/wave/brake.ts';
 import { OPEN_WAVE } from '../../domain/wave/transitions.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { urlOf } from '../urls.ts';
+import { skipped } from './apply-plan.ts';
 import { auditOf } from './audit.ts';
 import { type Ruling, readRuling, rulesOf } from './configs.ts';
 import { renderTarget } from './render.ts';
 import type { EngineChange } from './ports.ts';
+import { releaseBlock } from './release-block.ts';
 import type { EngineServices } from './services.ts';
 import { driveWave } from './wake.ts';
 import { itemsOf } from './wave-items.ts';
@@ -29,6 +31,7 @@ export async function retryWave(services: EngineServices, id: string, options: {
   if (wave.status === 'active' || wave.status === 'paused') {
     throw conflict(`Wave ${wave.batch_identifier} is ${wave.status}: only a blocked, completed or cancelled wave's failed items are retried.`);
   }
+  if (wave.status === 'cancelled') await skipWaiting(services, wave);
   const ruling = await readRuling(services, wave.rollout_config);
   const failed = await failedItems(services, wave, options.items);
   await refuseOldTarget(services, ruling, failed);
@@ -42,6 +45,20 @@ export async function retryWave(services: EngineServices, id: string, options: {
   const still = await reactivate(services, wave, ruling, retried);
   await driveWave(services, id);
   return { wave: (await services.engine.wave(id))?.wave ?? wave, retried, conflicts, still_to_retry_or_skip: still };
+}
+
+/** SPEC §3.9: in a cancelled wave only the retried items run, so what its driver has not skipped yet is skipped now. */
+async function skipWaiting(services: EngineServices, wave: Wave): Promise<void> {
+  const now = services.clock.now();
+  for await (const items of itemsOf(services, wave, (item) => item.status === 'pending' || item.status === 'retrying'))
+    await Promise.all(
+      items.map((item) =>
+        services.engine.commit({
+          items: [{ before: item, after: skipped(item, 'cancelled', now) }],
+          blocks: [releaseBlock(item, { outcome: 'skipped', reason: 'cancelled' })],
+        }),
+      ),
+    );
 }
 
 async function failedItems(services: EngineServices, wave: Wave, chosen: readonly string[] | undefined): Promise<Item[]> {

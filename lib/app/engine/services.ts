@@ -13,6 +13,8 @@ export interface EngineServices {
   readonly presence: PresenceStore;
   readonly workflows: WorkflowStarter;
   readonly renderer: Renderer;
+  /** Does `work` soon, once however often it is asked for meanwhile; at once where nothing runs between two calls (Lambda). */
+  readonly soon: (name: string, work: () => Promise<void>) => Promise<void>;
   readonly log: Logger;
   /** [0, 1): jitter of retries, nothing else. */
   readonly random: () => number;

@@ -18,11 +18,14 @@ export async function awaitWave(services: EngineServices, input: AwaitProgressIn
   await services.engine.setWake(input.block_rollout, { token: input.token, driver: input.execution, seen: input.seen });
   const frame = await readFrame(services, input.block_rollout, services.clock.now());
   const moved = frame === null || frame.state.wave.driver !== input.execution || fingerprint(frame) !== input.seen;
-  if (moved || Date.parse(input.recheck_at) <= services.clock.now()) await wakeWave(services, input.block_rollout);
+  if (moved || Date.parse(input.recheck_at) <= services.clock.now()) await wakeNow(services, input.block_rollout);
 }
 
-/** After a committed change: wakes the wave's driver if it waits. Only the first who asks sends. */
-export async function wakeWave(services: EngineServices, wave: string): Promise<void> {
+/** After a committed change: wakes the wave's driver if it waits; several changes within a moment are one wake. */
+export const wakeWave = (services: EngineServices, wave: string): Promise<void> => services.soon(`wake ${wave}`, () => wakeNow(services, wave));
+
+/** Only the first who asks sends. */
+async function wakeNow(services: EngineServices, wave: string): Promise<void> {
   const row = await services.engine.wakeRow(wave);
   if (row === null || row.woken_at !== null) return;
   if (await services.engine.takeWake(wave, row.token, services.clock.now())) await services.workflows.sendWake(row.token);
@@ -35,7 +38,8 @@ export async function wakeWavesOf(services: EngineServices, config: string | nul
 }
 
 /** Operator waves share the gate: a place that one frees may be another's (SPEC §5). */
-export const wakeGate = (services: EngineServices): Promise<void> => wakeWavesOf(services, operatorConfigId(services.ids));
+export const wakeGate = (services: EngineServices): Promise<void> =>
+  services.soon('wake gate', () => wakeWavesOf(services, operatorConfigId(services.ids)));
 
 /** Sees to it that somebody drives this wave: wakes its driver, or starts an execution when it has none. */
 export async function driveWave(services: EngineServices, wave: string): Promise<void> {
