@@ -31,7 +31,7 @@ export async function follow({ api, watch, screen, untilSettled, preparing, sign
       if (untilSettled) {
         const settled = !(await preparing()) && (await isSettled(api, waves));
         calm = settled ? stillCalm(calm, waves) : null;
-        if (calm !== null && performance.now() - calm.since >= CALM) return waves;
+        if (calm !== null && performance.now() - calm.since >= CALM) break;
       }
     } catch (error) {
       if (signal.aborted) break;
@@ -40,6 +40,7 @@ export async function follow({ api, watch, screen, untilSettled, preparing, sign
     }
     await pause(Math.max(SHORTEST_PAUSE, (performance.now() - started) * REST), signal);
   }
+  if (!signal.aborted) screen.show(await watch.look(waves, true));
   return waves;
 }
 

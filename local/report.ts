@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { item, wave as waveSchema } from '../lib/contracts/api/rollouts.ts';
 import type { ApiClient } from './api-client.ts';
 import { type HeldItem, heldItems } from './settled.ts';
+import { sumOf } from './start-text.ts';
 import type { Counters } from './terminal/frame.ts';
 import { countersOf } from './terminal/watch.ts';
 
@@ -44,7 +45,7 @@ const app = z.object({
 export async function makeReport(api: ApiClient, units: Units): Promise<Report> {
   const waves = await collect(api.all('block-rollouts/?page_size=200', waveSchema));
   const span = await spanOf(api);
-  const counters = sum(waves.map(countersOf));
+  const counters = sumOf(waves.map(countersOf));
   const seconds = span.targets === 0 ? 0 : Math.max(0, span.last - span.first) / 1000;
   return {
     seconds,
@@ -73,12 +74,6 @@ async function collect<T>(rows: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
   for await (const row of rows) found.push(row);
   return found;
-}
-
-function sum(all: readonly Counters[]): Counters {
-  const total = { total: 0, done: 0, in_progress: 0, pending: 0, failed: 0, skipped: 0 };
-  for (const counters of all) for (const key of Object.keys(total) as (keyof Counters)[]) total[key] += counters[key];
-  return total;
 }
 
 function perItem({ write, read }: Units, items: number): Units {

@@ -15,6 +15,8 @@ type Run = z.infer<typeof actionRun>;
 const SAMPLE = 12;
 const RUNNING_NAMES = 8;
 const KEPT_EVENTS = 50;
+/** What holds the rest, who is running and the events are asked for so rarely that it costs at most a thirtieth of the time. */
+const DETAIL_SHARE = 30;
 const named = z.object({ id: z.string(), name: z.string() });
 
 export const countersOf = (wave: Wave): Counters => ({
@@ -46,6 +48,8 @@ export class Watch {
   readonly #seenRuns = new Map<string, string>();
   readonly #events: string[] = [];
   #firstLook = true;
+  #details = new Map<string, Pick<WaveLine, 'held' | 'running'>>();
+  #detailsDueAt = 0;
 
   constructor(api: ApiClient, clock: Clock, address: string) {
     this.#api = api;
@@ -53,41 +57,54 @@ export class Watch {
     this.#address = address;
   }
 
-  /** Events since the last call of this. */
-  takeEvents(): string[] {
-    return this.#events.splice(0);
-  }
-
   waves(): Promise<readonly Wave[]> {
     return this.#api.page('block-rollouts/?page_size=50', waveSchema).then(({ results }) => results);
   }
 
-  /** `detail` = also who is running, what holds the rest, and the last events. */
-  async look(waves: readonly Wave[]): Promise<View> {
-    const [operator, lines] = await Promise.all([
-      this.#api.get('operator-rollout/?page_size=1', operatorRollout),
-      Promise.all(waves.map((wave) => this.#line(wave))),
-      this.#noteEvents(),
-    ]);
+  /** `thorough` = with details that are new, whatever they cost. */
+  async look(waves: readonly Wave[], thorough = false): Promise<View> {
+    const operator = await this.#api.get('operator-rollout/?page_size=1', operatorRollout);
+    const started = performance.now();
+    if (thorough || started >= this.#detailsDueAt) {
+      await this.#readDetails(waves);
+      this.#detailsDueAt = performance.now() + (performance.now() - started) * DETAIL_SHARE;
+    }
     return {
       now: this.#clock.now(),
       address: this.#address,
       clusters: operator.summary.clusters,
       desired_version: operator.summary.desired_version,
-      waves: lines,
+      waves: waves.map((wave) => this.#line(wave)),
       histogram: operator.histogram,
       events: [...this.#events],
     };
   }
 
-  async #line(wave: Wave): Promise<WaveLine> {
+  #line(wave: Wave): WaveLine {
+    const details = isOpen(wave) ? this.#details.get(wave.id) : undefined;
     const counters = countersOf(wave);
-    const open = isOpen(wave);
-    const [held, running] = await Promise.all([
-      open && counters.pending > 0 ? this.#held(wave, counters.pending) : [],
-      open && counters.in_progress > 0 ? this.#running(wave, counters.in_progress) : [],
-    ]);
-    return { id: wave.id, title: waveTitle(wave), status: wave.status, counters, failure_rate: wave.failure_rate, held, running };
+    return {
+      id: wave.id,
+      title: waveTitle(wave),
+      status: wave.status,
+      counters,
+      failure_rate: wave.failure_rate,
+      held: counters.pending > 0 ? (details?.held ?? []) : [],
+      running: counters.in_progress > 0 ? (details?.running ?? []) : [],
+    };
+  }
+
+  async #readDetails(waves: readonly Wave[]): Promise<void> {
+    const details = waves.filter(isOpen).map(async (wave) => {
+      const { pending, in_progress } = countersOf(wave);
+      const [held, running] = await Promise.all([
+        pending > 0 ? this.#held(wave, pending) : [],
+        in_progress > 0 ? this.#running(wave, in_progress) : [],
+      ]);
+      return [wave.id, { held, running }] as const;
+    });
+    const [entries] = await Promise.all([Promise.all(details), this.#noteEvents()]);
+    this.#details = new Map(entries);
   }
 
   async #held(wave: Wave, pending: number): Promise<Held[]> {
