@@ -29,15 +29,8 @@ export default {
         'domain-is-pure',
         'lib/domain decides and does nothing else: no I/O, no clock, no AWS, no zod, no contracts. Pass in what it needs.',
         '^lib/domain/',
-        ['^lib/domain/', packages('semver', 'canonicalize', 'temporal-polyfill', 'temporal-spec', 'croner')],
+        ['^lib/domain/', packages('semver', 'canonicalize', 'temporal-polyfill', 'temporal-spec')],
       ),
-    },
-    {
-      name: 'croner-in-recurrence-only',
-      comment: 'One place wraps the cron library, so that its treatment of clock changes cannot leak.',
-      severity: 'error',
-      from: { pathNot: '^(lib/domain/recurrence|test)/' },
-      to: { path: '^node_modules/croner/' },
     },
     never(
       'app-knows-ports-only',
