@@ -1,5 +1,7 @@
+import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
+import type { Target } from '../engine/enqueue-targets.ts';
 import type { KeyCrypto } from '../keys/format.ts';
-import type { Clock, Demand, Ids, Logger, ObjectStore, ObjectType, SettingsStore } from '../ports.ts';
+import type { AccessKey, Clock, Demand, Ids, Logger, ObjectStore, ObjectType, SettingsStore } from '../ports.ts';
 
 /** What people's changes of objects work with. */
 export interface ResourceServices {
@@ -12,10 +14,12 @@ export interface ResourceServices {
   readonly demands: { run(demand: Demand): Promise<void> };
   /** Told after each committed change, so that waves which it concerns are looked at and their items re-keyed; best effort. */
   readonly changes: { changed(change: Change): Promise<void> };
+  /** Every target that a config covers now, page by page: the same look that makes the items. It need not be saved. */
+  readonly scope: { targets(config: BlockRolloutConfig): AsyncIterable<readonly Target[]> };
   /** The recurring windows that objects may name. */
   readonly windows: { exists(id: string): Promise<boolean> };
   /** A revoked agent key: the heartbeats that came with it end at once. */
-  readonly agentKeys: { revoked(keyId: string): Promise<void> };
+  readonly agentKeys: { revoked(key: AccessKey): Promise<void> };
   readonly log: Logger;
 }
 

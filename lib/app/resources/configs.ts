@@ -1,0 +1,133 @@
+import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
+import { AppError, invalid } from '../errors.ts';
+import { configId } from '../import/units.ts';
+import { newManaged } from '../import/records.ts';
+import { type ConfigFields, configWith } from './config-fields.ts';
+import { configProblems } from './config-rules.ts';
+import { everyRow } from './list.ts';
+import { type ManagedFields, requireWindow } from './organizations.ts';
+import { requireExpected, targetIds } from './scope.ts';
+import type { ResourceServices } from './services.ts';
+import { create, edit, refuseRename, type Touches } from './write.ts';
+
+export type ConfigRequest = ManagedFields & ConfigFields & { readonly expected_targets?: number };
+
+/** Never "all" by accident: every write answers with the number of targets (SPEC §1). */
+export interface WrittenConfig {
+  readonly config: BlockRolloutConfig;
+  readonly targets_in_scope: number;
+}
+
+export async function createConfig(services: ResourceServices, request: ConfigRequest, actor: string): Promise<WrittenConfig> {
+  const { expected_targets, name, display_name, labels, annotations, ...fields } = request;
+  const fresh = services.ids.fresh();
+  const id = name === undefined ? fresh : configId(services.ids, name);
+  const own = configWith(null, fields);
+  const born = newManaged({ id, name: name ?? `${own.block_name ?? own.kind} ${fresh}`.slice(0, 253), now: services.clock.now() });
+  const managed = { display_name: display_name ?? null, labels: labels ?? {}, annotations: annotations ?? {} };
+  const value: BlockRolloutConfig = { ...born, ...managed, ...own };
+  const targets = await check(services, value, null, expected_targets);
+  const config = await create(services, 'block_rollout_config', value, actor, touchedBy(null, value));
+  return { config, targets_in_scope: targets.size };
+}
+
+/** PUT and PATCH alike: fields left out stay as they are, so that a forgotten list never turns into "the whole fleet". */
+export async function updateConfig(services: ResourceServices, id: string, request: ConfigRequest, actor: string): Promise<WrittenConfig> {
+  const { expected_targets, name, display_name, labels, annotations, ...fields } = request;
+  let targets = new Set<string>();
+  const config = await edit(services, 'block_rollout_config', id, {
+    actor,
+    change: async (before) => {
+      refuseRename(before, name);
+      const after: BlockRolloutConfig = {
+        ...before,
+        ...(display_name === undefined ? {} : { display_name }),
+        ...(labels === undefined ? {} : { labels }),
+        ...(annotations === undefined ? {} : { annotations }),
+        ...configWith(before, fields),
+      };
+      refuseKindChange(before, after);
+      targets = await check(services, after, before, expected_targets);
+      return after;
+    },
+    touches: touchedBy,
+  });
+  return { config, targets_in_scope: targets.size };
+}
+
+/** The system config is what every other one inherits from: it cannot turn into something else. */
+function refuseKindChange(before: BlockRolloutConfig, after: BlockRolloutConfig): void {
+  if (before.kind !== after.kind && before.is_system_config) throw invalid('kind', `A system config cannot become a ${after.kind}.`);
+}
+
+const live = (config: BlockRolloutConfig): boolean => config.kind === 'trigger' && config.active && !config.archived && config.trigger_type === 'reconciliation';
+
+/** What the change asks for (SPEC §2.9); one that stops acting leaves its targets to other configs. */
+function touchedBy(before: BlockRolloutConfig | null, after: BlockRolloutConfig): Touches | null {
+  if (live(after)) return { rollout_config: after.id };
+  if (before === null || !live(before)) return null;
+  return { organizations: before.target_organizations, workspaces: before.target_workspaces };
+}
+
+/** Everything that one config must be, alone and beside the others; answers its targets. */
+async function check(
+  services: ResourceServices,
+  config: BlockRolloutConfig,
+  before: BlockRolloutConfig | null,
+  expected: number | undefined,
+): Promise<Set<string>> {
+  const problems = configProblems(config);
+  if (problems.length > 0) throw new AppError('invalid', problems);
+  await requireTargets(services, config, before);
+  await requireWindow(services, config.maintenance_window, before?.maintenance_window ?? null);
+  const others = (await everyRow(services, 'block_rollout_config', { organization: null, path: [] })).filter((other) => other.id !== config.id && !other.archived);
+  refuseSecondSystemConfig(config, others);
+  const targets = await targetIds(services, config);
+  requireExpected(expected, targets.size);
+  await refuseOpposite(services, config, others, targets);
+  return targets;
+}
+
+/** SPEC §1: unknown ones are refused; ones that were archived since may stay and match nothing. */
+async function requireTargets(services: ResourceServices, config: BlockRolloutConfig, before: BlockRolloutConfig | null): Promise<void> {
+  for (const [field, type] of [['target_organizations', 'organization'], ['target_workspaces', 'workspace']] as const) {
+    const added = config[field].filter((id) => !(before?.[field] ?? []).includes(id));
+    const found = await services.objects.getMany(type, added);
+    const unknown = added.find((id) => !found.has(id));
+    if (unknown !== undefined) throw invalid(field, `The ${type} ${unknown} does not exist.`, 'does_not_exist');
+  }
+}
+
+function refuseSecondSystemConfig(config: BlockRolloutConfig, others: readonly BlockRolloutConfig[]): void {
+  if (config.kind !== 'config' || !config.is_system_config) return;
+  const first = others.find((other) => other.kind === 'config' && other.is_system_config);
+  if (first !== undefined) throw invalid('non_field_errors', `There is one system config of kind config: "${first.name}" (${first.id}); change that one.`, 'unique');
+}
+
+/** SPEC §2.1: two configs that undo each other's work on the same target would never come to an end. */
+async function refuseOpposite(
+  services: ResourceServices,
+  config: BlockRolloutConfig,
+  others: readonly BlockRolloutConfig[],
+  targets: ReadonlySet<string>,
+): Promise<void> {
+  if (!live(config)) return;
+  const opposite = others.filter(
+    (other) =>
+      live(other) && other.block_name === config.block_name && other.action_name !== config.action_name && other.target_kind === config.target_kind,
+  );
+  for (const other of opposite) {
+    const theirs = await targetIds(services, other);
+    const shared = [...targets].filter((id) => theirs.has(id)).length;
+    const sameEverything = covers(config, other);
+    if (shared === 0 && !sameEverything) continue;
+    throw invalid(
+      'action_name',
+      `Rollout config "${other.name}" does ${other.action_name} where this one does ${config.action_name} (${shared} targets in both scopes). Narrow one of them or deactivate the other.`,
+    );
+  }
+}
+
+/** Also before there is any target: two configs for the whole fleet overlap. */
+const covers = (a: BlockRolloutConfig, b: BlockRolloutConfig): boolean =>
+  [a, b].every((c) => c.target_organizations.length === 0 && c.target_workspaces.length === 0 && c.scope_expressions.length === 0);
