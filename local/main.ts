@@ -1,7 +1,6 @@
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { DAY } from '../lib/domain/shared/time.ts';
 import { adminKey, adminKeyFile, writeSecret } from './admin-key.ts';
 import { startVirtualFleet } from './agents/virtual-fleet.ts';
 import { ApiClient } from './api-client.ts';
@@ -67,7 +66,7 @@ function checkWritable(file: string): void {
 }
 
 async function sessionOf(options: Options, runtime: Runtime, screen: Screen, signal: AbortSignal): Promise<Session> {
-  const key = await adminKey(runtime.services, runtime.folder);
+  const key = await adminKey({ clock: runtime.clock, ids: runtime.services.ids, objects: runtime.services.engine.objects }, runtime.folder);
   if (options.adminKeyFile !== null) writeSecret(options.adminKeyFile, key);
   return { options, runtime, api: new ApiClient(runtime.baseUrl, key), key, screen, signal };
 }
@@ -137,7 +136,7 @@ async function untilTheEnd(session: Session): Promise<number> {
     watch,
     screen,
     untilSettled: options.exitWhenDone,
-    preparing: () => isPreparing(runtime),
+    preparing: () => runtime.preparing(),
     signal: AbortSignal.any([signal, fault.signal]),
   });
   if (fault.signal.aborted) throw new Error(String(fault.signal.reason));
@@ -146,11 +145,6 @@ async function untilTheEnd(session: Session): Promise<number> {
   if (signal.aborted) return EXIT.interrupted;
   screen.say(summary(waves));
   return waves.some((wave: Wave) => wave.status === 'blocked') ? EXIT.blocked : EXIT.done;
-}
-
-/** Targets that are still being looked at show in no wave yet. */
-async function isPreparing({ services, clock }: Runtime): Promise<boolean> {
-  return (await services.engine.engine.dueEnqueueRuns(clock.now() + DAY, 1)).length > 0;
 }
 
 async function writeReport({ api, runtime }: Session, file: string): Promise<void> {
