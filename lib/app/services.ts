@@ -1,5 +1,6 @@
 import type { AgentServices } from './agents/services.ts';
 import type { EngineServices } from './engine/services.ts';
+import type { IdempotencyStore } from './idempotency.ts';
 import type { ImportServices } from './import/ports.ts';
 import type { Clock, Ids, Logger } from './ports.ts';
 import type { ResourceServices } from './resources/services.ts';
@@ -13,4 +14,7 @@ export interface Services {
   readonly agents: AgentServices;
   readonly resources: ResourceServices;
   readonly imports: ImportServices;
+  readonly idempotency: IdempotencyStore;
+  /** Books what `work` spends on the table under a name. */
+  readonly units: { within<T>(operation: string, work: () => Promise<T>): Promise<T> };
 }

@@ -2,22 +2,31 @@ import { createHash } from 'node:crypto';
 import type { Sender } from '../adapters/dynamodb/client.ts';
 import { Table } from '../adapters/dynamodb/client.ts';
 import { DynamoEngineStore } from '../adapters/dynamodb/engine-store.ts';
+import { DynamoIdempotencyStore } from '../adapters/dynamodb/idempotency-store.ts';
+import { DynamoImportStore } from '../adapters/dynamodb/import-store.ts';
 import { DynamoObjectStore } from '../adapters/dynamodb/object-store.ts';
 import { DynamoPresenceStore } from '../adapters/dynamodb/presence-store.ts';
 import { jitteredRetry } from '../adapters/dynamodb/retry.ts';
 import { DynamoSettingsStore } from '../adapters/dynamodb/settings-store.ts';
 import { SystemIds } from '../adapters/system/ids.ts';
 import { systemKeyCrypto } from '../adapters/system/key-crypto.ts';
-import { AppError } from '../app/errors.ts';
 import type { AgentServices } from '../app/agents/services.ts';
-import { afterChange } from '../app/engine/after-change.ts';
+import { revokeKeyOfAgents } from '../app/agents/revoke-key.ts';
+import { afterChange, type Change } from '../app/engine/after-change.ts';
 import { demandWritten } from '../app/engine/demands.ts';
 import { endAttempt } from '../app/engine/end-attempt.ts';
 import type { Renderer } from '../app/engine/render.ts';
+import { targetsInScope } from '../app/engine/scope-count.ts';
 import type { EngineServices } from '../app/engine/services.ts';
 import { unparkCluster } from '../app/engine/unpark.ts';
+import { configBuilder } from '../app/import/config-builder.ts';
+import type { ImportServices, ImportStore } from '../app/import/ports.ts';
 import { keyTokens } from '../app/keys/tokens.ts';
 import type { Clock, Logger, SettingsStore, WorkflowStarter } from '../app/ports.ts';
+import { archive } from '../app/resources/archive.ts';
+import type { ResourceServices } from '../app/resources/services.ts';
+import type { Services } from '../app/services.ts';
+import { parseSelector } from '../domain/demand/selector.ts';
 import type { SystemSettings } from '../domain/shared/rollout.ts';
 import { SECOND } from '../domain/shared/time.ts';
 
@@ -37,21 +46,41 @@ export interface Foundations {
 
 /** The one place where stores, engine and agents' side are put together: on AWS, locally and in tests. */
 export function compose(f: Foundations) {
-  const ids = new SystemIds(f.clock);
-  const table = new Table(f.sender, f.table, jitteredRetry(f.random));
-  const objects = new DynamoObjectStore(table, f.clock, ids);
+  const { clock, log, random, renderer, workflows } = f;
+  const ids = new SystemIds(clock);
+  const table = new Table(f.sender, f.table, jitteredRetry(random));
+  const objects = new DynamoObjectStore(table, clock, ids);
   const settings = new DynamoSettingsStore(table, (also) => objects.alsoActions(also));
   const store = new DynamoEngineStore(table);
   const presence = new DynamoPresenceStore(table);
-  const { clock, log, random, renderer, workflows } = f;
-  const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
   const engine: EngineServices = { clock, ids, objects, settings, engine: store, presence, workflows, renderer, soon: gathered(f), log, random, digest };
-  const agents: AgentServices = {
+  const agents = agentServices(engine, store);
+  const imports = new DynamoImportStore(table, clock, ids, (also) => objects.alsoActions(also));
+  const resources = resourceServices(engine, agents, imports);
+  const services: Services = {
+    clock,
+    ids,
+    log,
+    engine,
+    agents,
+    resources,
+    imports: importServices(engine, resources, imports),
+    idempotency: new DynamoIdempotencyStore(table),
+    units: table.units,
+  };
+  return { table, services };
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
+
+function agentServices(engine: EngineServices, runs: AgentServices['runs']): AgentServices {
+  const { clock, ids, objects, presence, settings, log } = engine;
+  return {
     clock,
     ids,
     objects,
     presence,
-    runs: store,
+    runs,
     tokens: keyTokens(systemKeyCrypto),
     engine: {
       endAttempt: (end) => endAttempt(engine, end),
@@ -63,15 +92,53 @@ export function compose(f: Foundations) {
     secretsOf: async () => [],
     log,
   };
-  const changed = async (change: Parameters<typeof afterChange>[1]): Promise<void> => {
-    try {
-      await afterChange(engine, change);
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      log.warn('change_not_followed', { ...change, error: error.message });
-    }
+}
+
+function resourceServices(engine: EngineServices, agents: AgentServices, imports: Pick<ImportStore, 'windows'>): ResourceServices {
+  const { clock, ids, objects, settings, log } = engine;
+  return {
+    clock,
+    ids,
+    objects,
+    settings,
+    log,
+    crypto: systemKeyCrypto,
+    demands: { run: (demand) => demandWritten(engine, demand) },
+    changes: { changed: (change) => followed(engine, change) },
+    scope: { targets: (config) => targetsInScope(engine, config) },
+    windows: { exists: async (id) => (await imports.windows([id])).size > 0 },
+    agentKeys: { revoked: (key) => revokeKeyOfAgents(agents, key) },
   };
-  return { table, ids, objects, engine, agents, changed };
+}
+
+function importServices(engine: EngineServices, resources: ResourceServices, imports: ImportStore): ImportServices {
+  const { clock, ids, objects, settings } = engine;
+  return {
+    clock,
+    ids,
+    objects,
+    settings,
+    imports,
+    configs: configBuilder,
+    changed: (change) => followed(engine, change),
+    demandWritten: (demand) => demandWritten(engine, demand),
+    selectorProblem: (selector) => {
+      const parsed = parseSelector(selector);
+      return parsed.ok ? null : parsed.reason;
+    },
+    archive: async (type, id, actor) => {
+      await archive(resources, type, id, { actor, reason: 'not in the fleet file any more', force: true });
+    },
+  };
+}
+
+/** Best effort: what a change means for waves is also found by the next look at them. */
+async function followed(engine: EngineServices, change: Change): Promise<void> {
+  try {
+    await afterChange(engine, change);
+  } catch (error) {
+    engine.log.warn('change_not_followed', { type: change.type, id: change.id, error: String(error) });
+  }
 }
 
 /** What is asked for again before it was done is done once. A fault is logged: whoever asked has long gone on. */

@@ -1,7 +1,7 @@
 import {
   ExecutionAlreadyExists,
   SendTaskSuccessCommand,
-  type SFNClient,
+  SFNClient,
   StartExecutionCommand,
   TaskDoesNotExist,
   TaskTimedOut,
@@ -53,3 +53,5 @@ export class StepFunctionsStarter implements WorkflowStarter {
     }
   }
 }
+
+export const stepFunctionsStarter = (machines: StateMachineArns): WorkflowStarter => new StepFunctionsStarter(new SFNClient({}), machines);

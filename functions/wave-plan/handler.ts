@@ -1,0 +1,17 @@
+import { continueAsNew } from '../../lib/app/engine/executions.ts';
+import { planWave } from '../../lib/app/engine/plan-wave.ts';
+import { resolveWave } from '../../lib/app/engine/resolve-wave.ts';
+import type { Services } from '../../lib/app/services.ts';
+import * as wave from '../../lib/contracts/workflow/wave.ts';
+import { coldStart } from '../../lib/lambda/cold-start.ts';
+import { step, workflowHandler } from '../../lib/lambda/step.ts';
+
+/** Resolve, PlanWave and ContinueAsNew of wave.asl.json. */
+export const makeHandler = (services: Services) =>
+  workflowHandler(services, 'plan', {
+    Resolve: step(wave.resolveInput, wave.resolveOutput, (s, input) => resolveWave(s.engine, input)),
+    PlanWave: step(wave.planWaveInput, wave.planWaveOutput, (s, input) => planWave(s.engine, input)),
+    ContinueAsNew: step(wave.continueAsNewInput, wave.continueAsNewOutput, (s, input) => continueAsNew(s.engine, input)),
+  });
+
+export const handler = coldStart(makeHandler);
