@@ -7,7 +7,7 @@ import { StartProblem } from './problem.ts';
 
 /** What a function answers to an HTTP API (payload format 2.0). */
 interface HttpResult {
-  readonly statusCode?: number;
+  readonly statusCode: number;
   readonly headers?: Readonly<Record<string, string | number | boolean>>;
   readonly cookies?: readonly string[];
   readonly body?: string;
@@ -43,6 +43,7 @@ const MAX_BODY = 10 * 1024 * 1024;
 const INTEGRATION_MS = 30_000;
 const MAX_AT_ONCE = 2_000;
 const AUTHORIZER_CACHE_MS = 60_000;
+const CLOSE_MS = 2_000;
 
 const OWN_ANSWERS = {
   404: 'Not Found',
@@ -84,7 +85,10 @@ export class LocalGateway {
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
+    // Whoever keeps a connection open without asking anything is not waited for.
+    const timer = setTimeout(() => this.#server.closeAllConnections(), CLOSE_MS);
     await closed;
+    clearTimeout(timer);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -123,9 +127,10 @@ export class LocalGateway {
       INTEGRATION_MS,
     ).catch((error: unknown) => {
       this.#options.log.error('function_failed', { function: route.functionName, path, error: String(error) });
-      return error === TOO_SLOW ? 503 : 500;
+      return error === TOO_SLOW ? TOO_SLOW : FAILED;
     });
-    if (typeof result === 'number') ownAnswer(response, result);
+    if (result === TOO_SLOW) ownAnswer(response, 503);
+    else if (result === FAILED) ownAnswer(response, 500);
     else send(response, result);
   }
 
@@ -181,6 +186,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | 'too large'> {
 }
 
 const TOO_SLOW = new Error('The function did not answer in time.');
+const FAILED = new Error('The function failed.');
 
 async function inTime(answer: Promise<unknown>, ms: number): Promise<unknown> {
   const late = Promise.withResolvers<never>();
@@ -209,10 +215,15 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.end(body);
 }
 
+const isResult = (answer: unknown): answer is HttpResult => typeof answer === 'object' && answer !== null && 'statusCode' in answer;
+
 /** A result without a status is the body itself, as the real gateway takes it. */
 function send(response: ServerResponse, answer: unknown): void {
-  if (typeof answer !== 'object' || answer === null || !('statusCode' in answer)) return sendJson(response, 200, answer ?? null);
-  const { statusCode = 200, headers = {}, cookies = [], body = '', isBase64Encoded = false }: HttpResult = answer;
+  if (!isResult(answer)) {
+    sendJson(response, 200, answer ?? null);
+    return;
+  }
+  const { statusCode, headers = {}, cookies = [], body = '', isBase64Encoded = false } = answer;
   const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : body;
   response.statusCode = statusCode;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, String(value));

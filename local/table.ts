@@ -42,7 +42,13 @@ export async function startTable(options: {
 }
 
 function clientConfig(endpoint: string): DynamoDBClientConfig {
-  return { endpoint, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
+  return {
+    endpoint,
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    // The SDK warns on the terminal when calls wait for a connection; here they may.
+    requestHandler: { httpAgent: { keepAlive: true, maxSockets: 64 }, socketAcquisitionWarningTimeout: 60_000 },
+  };
 }
 
 async function createTable(config: DynamoDBClientConfig, name: string): Promise<void> {

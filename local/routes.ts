@@ -1,0 +1,30 @@
+import * as agentApi from '../functions/agent-api/handler.ts';
+import * as api from '../functions/api/handler.ts';
+import * as authorizer from '../functions/authorizer/handler.ts';
+import type { Services } from '../lib/app/services.ts';
+import type { Route } from './gateway.ts';
+import type { LocalHandler } from './lambda.ts';
+
+/** The routes of the HTTP API (DESIGN §6), the longest prefix first. */
+export function routesOf(services: Services): Route[] {
+  return [
+    {
+      prefix: '/api/v1/agent/',
+      routeKey: 'ANY /api/v1/agent/{proxy+}',
+      functionName: 'agent-api',
+      handler: local(agentApi.makeHandler(services)),
+    },
+    {
+      prefix: '/api/v1/',
+      routeKey: 'ANY /api/v1/{proxy+}',
+      functionName: 'api',
+      handler: local(api.makeHandler(services)),
+      authorizer: local(authorizer.makeHandler(services)),
+    },
+  ];
+}
+
+const local =
+  (handler: (event: never, context: never) => unknown): LocalHandler =>
+  async (event, context) =>
+    handler(event as never, context as never);

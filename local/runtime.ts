@@ -1,0 +1,172 @@
+import { documentClient, type Sender, type Table } from '../lib/adapters/dynamodb/client.ts';
+import { SystemClock } from '../lib/adapters/system/clock.ts';
+import { NunjucksRenderer } from '../lib/adapters/templates/renderer.ts';
+import { seed } from '../lib/app/engine/seed.ts';
+import type { Clock, Logger, WorkflowStarter } from '../lib/app/ports.ts';
+import type { Services } from '../lib/app/services.ts';
+import { compose } from '../lib/lambda/compose.ts';
+import { Activity } from './activity.ts';
+import { VirtualClock } from './clock.ts';
+import { clockRoute } from './clock-route.ts';
+import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { LocalEngine } from './engine.ts';
+import { tableExecutionLog } from './execution-log.ts';
+import { type LocalFunctions, localFunctions } from './functions.ts';
+import { LocalGateway } from './gateway.ts';
+import { localContext } from './lambda.ts';
+import { logFile, noLog } from './log-file.ts';
+import { routesOf } from './routes.ts';
+import { LocalScheduler } from './scheduler.ts';
+import { type EmbeddedTable, startTable } from './table.ts';
+
+export interface RuntimeOptions {
+  /** Nothing is kept; `data` is not touched. */
+  readonly memory: boolean;
+  readonly data: string;
+  readonly fresh?: boolean;
+  /** 0 = any free one. */
+  readonly port: number;
+  /** Epoch milliseconds at which a clock begins that only moves by hand; null = the real one. */
+  readonly virtualClock: number | null;
+  /** Stands between the program and its table: faults for tests. */
+  readonly faults?: (sender: Sender) => Sender;
+  /** Left out: a file in the data folder, nothing with `memory`. */
+  readonly log?: Logger;
+  readonly random?: () => number;
+}
+
+export interface Runtime {
+  readonly baseUrl: string;
+  readonly port: number;
+  /** Path of the data folder; null with `memory`. */
+  readonly folder: string | null;
+  readonly clock: Clock;
+  /** The clock that a test moves; null when it is the real one. */
+  readonly virtualClock: VirtualClock | null;
+  readonly activity: Activity;
+  readonly services: Services;
+  readonly table: Table;
+  readonly engine: LocalEngine;
+  readonly functions: LocalFunctions;
+  /** Resolves with the reason when a part ended that everything needs. */
+  readonly failed: Promise<string>;
+  /** True while targets are still being looked at: work that no wave shows yet. */
+  preparing(): Promise<boolean>;
+  units(): { readonly write: number; readonly read: number };
+  stop(): Promise<void>;
+}
+
+/** Wakes of one wave that come within so many milliseconds are one; the movable clock does not wait. */
+const GATHER_MS = 20;
+
+/** The whole product in this process, but for the table's. Whatever had been started is ended again when a part cannot start. */
+export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const undo: (() => Promise<void> | void)[] = [];
+  const stop = once(async () => {
+    for (const step of undo.toReversed()) await step();
+  });
+  try {
+    return await start(options, undo, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start(options: RuntimeOptions, undo: (() => Promise<void> | void)[], stop: () => Promise<void>): Promise<Runtime> {
+  const folder = options.memory ? null : openDataFolder(options.data, { fresh: options.fresh ?? false });
+  undo.push(() => folder?.close());
+  const activity = new Activity();
+  const virtualClock = options.virtualClock === null ? null : new VirtualClock(options.virtualClock, activity);
+  const clock = virtualClock ?? new SystemClock();
+  const log = logOf(options, folder, clock, undo);
+  const embedded = await startTable({ file: folder?.tableFile ?? null, endpoint: process.env['DYNAMODB_ENDPOINT'] });
+  undo.push(() => embedded.stop());
+  const { services, table, workflows } = program(options, embedded, clock, log, undo);
+  const functions = localFunctions(services);
+  const random = options.random ?? Math.random;
+  const engine = new LocalEngine({ clock, ids: services.ids, log, activity, executions: tableExecutionLog(table), functions, random });
+  workflows.engine = engine;
+  undo.push(() => engine.stop());
+  await seed(services.engine);
+  const local = virtualClock === null ? {} : { local: localRoutes(virtualClock) };
+  const gateway = new LocalGateway({ clock, ids: services.ids, log, activity, routes: routesOf(services), ...local });
+  const port = await gateway.listen(options.port);
+  undo.push(() => gateway.close());
+  await engine.reportAborted();
+  const tick = () => functions.tick({}, localContext('tick', services.ids.fresh()));
+  const scheduler = new LocalScheduler({ clock, activity, log, tick });
+  scheduler.start();
+  undo.push(() => scheduler.stop());
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    port,
+    folder: folder?.path ?? null,
+    clock,
+    virtualClock,
+    activity,
+    services,
+    table,
+    engine,
+    functions,
+    failed: embedded.failed,
+    preparing: () => preparing(services),
+    units: () => ({ ...table.units.total }),
+    stop,
+  };
+}
+
+function logOf(options: RuntimeOptions, folder: DataFolder | null, clock: Clock, undo: (() => Promise<void> | void)[]): Logger {
+  if (options.log !== undefined) return options.log;
+  if (folder === null) return noLog;
+  const file = logFile(folder.path, clock);
+  undo.push(() => file.close());
+  return file.log;
+}
+
+/** The program's services; the engine that they start executions with is made of them and comes later. */
+function program(options: RuntimeOptions, embedded: EmbeddedTable, clock: Clock, log: Logger, undo: (() => Promise<void> | void)[]) {
+  const client = documentClient(embedded.client);
+  undo.push(() => client.destroy());
+  const late: { engine: LocalEngine | null } = { engine: null };
+  const engine = (): LocalEngine => {
+    if (late.engine === null) throw new Error('The workflow engine is not there yet.');
+    return late.engine;
+  };
+  const workflows: WorkflowStarter = {
+    startWave: (input) => engine().startWave(input),
+    startEnqueue: (input) => engine().startEnqueue(input),
+    sendWake: (token) => engine().sendWake(token),
+  };
+  const composed = compose({
+    sender: options.faults?.(client) ?? client,
+    table: embedded.name,
+    clock,
+    log,
+    random: options.random ?? Math.random,
+    renderer: new NunjucksRenderer(),
+    workflows,
+    gatherMs: options.virtualClock === null ? GATHER_MS : 0,
+  });
+  return { ...composed, workflows: late };
+}
+
+function localRoutes(clock: VirtualClock) {
+  return async (request: { method: string; path: string; body: () => Promise<string> }) =>
+    /^\/local\/clock\/?$/.test(request.path) ? clockRoute(clock, request) : null;
+}
+
+const YEAR = 366 * 86_400_000;
+
+/** Enqueue runs that are open, whenever they want to be looked at again. */
+async function preparing(services: Services): Promise<boolean> {
+  return (await services.engine.engine.dueEnqueueRuns(services.clock.now() + YEAR, 1)).length > 0;
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  return () => {
+    running ??= work();
+    return running;
+  };
+}
