@@ -53,10 +53,12 @@ const UNSIGNED: Pick<DynamoDBClientConfig, 'signer'> = {
 const isLoopback = (endpoint: unknown): boolean => typeof endpoint === 'string' && /^http:\/\/(127\.0\.0\.1|localhost)(:|\/|$)/.test(endpoint);
 
 export function documentClient(config: DynamoDBClientConfig): DynamoDBDocumentClient {
-  const local = isLoopback(config.endpoint) ? { ...UNSIGNED, maxAttempts: 1 } : { maxAttempts: 2 };
-  return DynamoDBDocumentClient.from(new DynamoDBClient({ ...local, ...config }), {
-    marshallOptions: { removeUndefinedValues: true, convertEmptyValues: false },
-  });
+  const local = isLoopback(config.endpoint);
+  const client = new DynamoDBClient({ ...(local ? { ...UNSIGNED, maxAttempts: 1 } : { maxAttempts: 2 }), ...config });
+  const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true, convertEmptyValues: false } });
+  // What only the service looks at, or nobody: a fifth of a call's time.
+  if (local) for (const name of ['getUserAgentMiddleware', 'loggerMiddleware', 'recursionDetectionMiddleware', 'hostHeaderMiddleware']) document.middlewareStack.remove(name);
+  return document;
 }
 
 type Consumed = { CapacityUnits?: number | undefined; WriteCapacityUnits?: number | undefined; ReadCapacityUnits?: number | undefined } | undefined;
