@@ -6,7 +6,7 @@ import extractTsConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 
 const ROOMS = ['lib', 'functions', 'infra', 'local', 'cli', 'web', 'scripts', 'test'];
 /** Fewer modules than this in the rooms means that the check is blind, not that the program got smaller. Raise it as the program grows. */
-const FLOOR = 20;
+const FLOOR = 250;
 
 const { forbidden = [], options = {} } = await extractDepcruiseConfig('./.dependency-cruiser.mjs');
 const { output } = await cruise(
