@@ -41,10 +41,10 @@ export async function updateConfig(services: ResourceServices, id: string, reque
       refuseRename(before, name);
       const after: BlockRolloutConfig = {
         ...before,
+        ...configWith(before, fields),
         ...(display_name === undefined ? {} : { display_name }),
         ...(labels === undefined ? {} : { labels }),
         ...(annotations === undefined ? {} : { annotations }),
-        ...configWith(before, fields),
       };
       refuseKindChange(before, after);
       targets = await check(services, after, before, expected_targets);

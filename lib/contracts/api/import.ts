@@ -3,17 +3,16 @@ import { id, instantOut } from './common.ts';
 
 /** SPEC §13: a fleet file on its way in. */
 
-const counts = z.object({ created: z.number().int(), updated: z.number().int(), unchanged: z.number().int() });
+const counts = z.object({ created: z.number().int(), updated: z.number().int(), unchanged: z.number().int(), archived: z.number().int() });
 
 export const importState = z
   .object({
     id,
-    status: z.enum(['pending', 'running', 'completed', 'failed']),
+    status: z.enum(['running', 'completed']),
     total: z.number().int(),
     done: z.number().int(),
     /** Per kind of object. */
     counts: z.record(z.string(), counts),
-    error: z.string().nullable(),
     created_at: instantOut,
     finished_at: instantOut.nullable(),
     url: z.string(),

@@ -1,0 +1,114 @@
+import { histogram, type HistogramBar } from '../../domain/operator/histogram.ts';
+import { type RolloutStatus, ROLLOUT_STATUSES } from '../../domain/operator/rollout-status.ts';
+import type { AppState } from '../../domain/shared/fleet.ts';
+import type { Blocker } from '../../domain/shared/rollout.ts';
+import type { Instant, Millis } from '../../domain/shared/time.ts';
+import { readGate } from '../engine/wave-facts.ts';
+import type { EngineServices } from '../engine/services.ts';
+import { invalid } from '../errors.ts';
+import type { Page, PageRequest } from '../resources/list.ts';
+import { readFleet } from './fleet-rows.ts';
+import { rowsOf } from './rows.ts';
+
+/** SPEC §5: the operator on one cluster. */
+export interface OperatorRow {
+  readonly cluster_id: string;
+  readonly cluster: string;
+  readonly workspace_id: string;
+  readonly workspace: string;
+  readonly organization_id: string;
+  readonly organization: string;
+  readonly installed_version: string | null;
+  readonly desired_version: string | null;
+  readonly last_seen: Instant | null;
+  readonly silent_for: Millis | null;
+  readonly state: AppState | null;
+  readonly rollout_status: RolloutStatus;
+  readonly blockers: readonly Blocker[];
+  readonly earliest_start: Instant | null;
+  /** The wave and the item that concern the cluster now; null when none does. */
+  readonly rollout: string | null;
+  readonly item: string | null;
+  readonly stuck: boolean;
+}
+
+export interface OperatorFilters {
+  readonly organizations?: readonly string[];
+  readonly workspaces?: readonly string[];
+  readonly k8s_cluster?: string;
+  readonly search?: string;
+  readonly state?: AppState;
+  readonly rollout_status?: RolloutStatus;
+  readonly installed_version?: string;
+  readonly blocker?: string;
+}
+
+export interface OperatorSummary {
+  readonly clusters: number;
+  readonly desired_version: string | null;
+  readonly percentage: number;
+  readonly gate_places: number;
+  readonly gate_updating: number;
+  readonly by_status: Readonly<Record<string, number>>;
+  readonly by_state: Readonly<Record<string, number>>;
+  readonly stuck: number;
+}
+
+export interface OperatorRollout extends Page<OperatorRow> {
+  readonly summary: OperatorSummary;
+  readonly histogram: readonly HistogramBar[];
+}
+
+/** Summary and histogram are the whole fleet's; the rows are those that the filters leave, by organization, workspace and cluster. */
+export async function operatorRollout(services: EngineServices, filters: OperatorFilters, page: PageRequest): Promise<OperatorRollout> {
+  const fleet = await readFleet(services);
+  const [all, gate] = await Promise.all([rowsOf(services, fleet), readGate(services, fleet.settings.OPERATOR_ROLLOUT_PERCENTAGE)]);
+  const kept = all.filter(passes(filters)).sort(byPlace);
+  const start = startOf(page);
+  const end = start + page.page_size;
+  return {
+    summary: {
+      clusters: all.length,
+      desired_version: fleet.desired_version,
+      percentage: fleet.settings.OPERATOR_ROLLOUT_PERCENTAGE,
+      gate_places: gate.places,
+      gate_updating: gate.updating,
+      by_status: counted(ROLLOUT_STATUSES, all.map((row) => row.rollout_status)),
+      by_state: counted(['OK', 'WARNING', 'CRITICAL', 'unknown'], all.map((row) => row.state ?? 'unknown')),
+      stuck: all.filter((row) => row.stuck).length,
+    },
+    histogram: histogram(all.map((row) => row.installed_version)),
+    count: kept.length,
+    rows: kept.slice(start, end),
+    cursor: end < kept.length ? String(end) : null,
+  };
+}
+
+/** The cursor is the place in the list, as in the engine's lists. */
+function startOf(page: PageRequest): number {
+  if (page.cursor === null) return (page.page - 1) * page.page_size;
+  if (!/^\d{1,9}$/.test(page.cursor)) throw invalid('cursor', 'is not a cursor of this list; take it from the "next" of the page before.');
+  return Number(page.cursor);
+}
+
+function counted(keys: readonly string[], values: readonly string[]): Record<string, number> {
+  const counts = new Map(keys.map((key) => [key, 0]));
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+function passes(f: OperatorFilters): (row: OperatorRow) => boolean {
+  const text = f.search?.toLowerCase();
+  return (row) =>
+    (f.organizations === undefined || f.organizations.includes(row.organization_id)) &&
+    (f.workspaces === undefined || f.workspaces.includes(row.workspace_id)) &&
+    (f.k8s_cluster === undefined || f.k8s_cluster === row.cluster_id) &&
+    (f.state === undefined || f.state === row.state) &&
+    (f.rollout_status === undefined || f.rollout_status === row.rollout_status) &&
+    (f.installed_version === undefined || f.installed_version === row.installed_version) &&
+    (f.blocker === undefined || row.blockers.some((blocker) => blocker.code === f.blocker)) &&
+    (text === undefined || [row.cluster, row.workspace, row.organization].some((name) => name.toLowerCase().includes(text)));
+}
+
+const place = (row: OperatorRow): string => [row.organization, row.workspace, row.cluster].join('\u0000');
+const byPlace = (a: OperatorRow, b: OperatorRow): number => (place(a) < place(b) ? -1 : 1);

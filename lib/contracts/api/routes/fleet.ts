@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import * as clusters from '../clusters.ts';
+import { appState } from '../common.ts';
+import * as maintenances from '../maintenances.ts';
+import * as organizations from '../organizations.ts';
+import { filter, listQuery, ownedListQuery } from '../paging.ts';
+import { readRoutes, resourceRoutes, route } from '../route.ts';
+
+/** Objects that people keep: the fleet and its maintenances. */
+export const fleetRoutes = {
+  organizations: resourceRoutes({
+    path: 'organizations',
+    word: 'organization',
+    one: organizations.organization,
+    create: organizations.createOrganization,
+    update: organizations.updateOrganization,
+    query: listQuery({}),
+  }),
+  workspaces: resourceRoutes({
+    path: 'workspaces',
+    word: 'workspace',
+    one: organizations.workspace,
+    create: organizations.createWorkspace,
+    update: organizations.updateWorkspace,
+    query: ownedListQuery({}),
+  }),
+  clusters: resourceRoutes({
+    path: 'k8sclusters',
+    aliases: ['kubernetes/clusters'],
+    word: 'cluster',
+    one: clusters.cluster,
+    create: clusters.createCluster,
+    update: clusters.updateCluster,
+    query: ownedListQuery({ active: filter.flag.exactOptional() }),
+  }),
+  blocks: resourceRoutes({
+    path: 'blocks',
+    word: 'block',
+    one: clusters.block,
+    create: clusters.createBlock,
+    update: clusters.updateBlock,
+    query: ownedListQuery({
+      k8s_cluster: filter.id.exactOptional(),
+      from_block: filter.text.exactOptional(),
+      version: filter.text.exactOptional(),
+      kind: filter.text.exactOptional(),
+    }),
+  }),
+  apps: resourceRoutes({
+    path: 'k8sapps',
+    aliases: ['kubernetes/apps'],
+    word: 'app',
+    one: clusters.app,
+    create: clusters.createApp,
+    update: clusters.updateApp,
+    query: ownedListQuery({ k8s_cluster: filter.id.exactOptional(), state: appState.exactOptional() }),
+  }),
+  maintenances: {
+    ...resourceRoutes({
+      path: 'maintenances',
+      word: 'maintenance',
+      one: maintenances.maintenance,
+      create: maintenances.createMaintenance,
+      update: maintenances.updateMaintenance,
+      query: ownedListQuery({ draft: filter.flag.exactOptional(), k8s_cluster: filter.id.exactOptional() }),
+    }),
+    completeEarly: route({
+      path: 'maintenances/{id}/complete-early',
+      method: 'POST',
+      right: 'admin',
+      summary: 'End a maintenance now',
+      request: z.strictObject({}),
+      answers: { 200: maintenances.maintenance },
+      conflicts: true,
+    }),
+  },
+  downtimes: readRoutes({
+    path: 'downtimes',
+    word: 'downtime',
+    row: maintenances.downtime,
+    one: maintenances.downtime,
+    query: ownedListQuery({
+      k8s_cluster: filter.id.exactOptional(),
+      kind: maintenances.downtimeKind.exactOptional(),
+      is_active: filter.flag.exactOptional(),
+    }),
+  }),
+} as const;

@@ -1,0 +1,21 @@
+/** Label keys that the platform itself sets or understands (reference §1.15); everything else is free. */
+export const LABEL_KEYS: readonly string[] = [
+  'polycrate_actionrun_id',
+  ...['id', 'name', 'kind', 'type', 'flavor', 'version', 'implementation'].map((part) => `polycrate_block_${part}`),
+  'polycrate_controlled_by',
+  'polycrate_criticality',
+  ...['id', 'name', 'byoa'].map((part) => `polycrate_k8sapp_${part}`),
+  ...['id', 'name'].map((part) => `polycrate_k8scluster_${part}`),
+  ...['id', 'name', 'ip_address', 'deployment_checksum'].map((part) => `polycrate_k8scontrolplane_${part}`),
+  ...['id', 'name', 'ip_address', 'deployment_checksum'].map((part) => `polycrate_loadbalancerinstance_${part}`),
+  ...['id', 'name'].map((part) => `polycrate_loadbalancerregion_${part}`),
+  'polycrate_log_source',
+  'polycrate_managed_by',
+  ...['id', 'name', 'type'].map((part) => `polycrate_object_${part}`),
+  ...['id', 'name', 'slug'].map((part) => `polycrate_organization_${part}`),
+  'polycrate_priority',
+  'polycrate_system_name',
+  'polycrate_transport',
+  'polycrate_worker_block_purpose',
+  ...['git_bootstrap', 'id', 'name'].map((part) => `polycrate_workspace_${part}`),
+];
