@@ -1,6 +1,7 @@
 import semver from 'semver';
 import type { z } from 'zod';
 import { type FleetFile, fleetFile } from '../../contracts/fleet.ts';
+import { parseWindow } from '../../domain/windows/parse-window.ts';
 import { type Mistake, type Path, readStrictYaml, type StrictYaml } from '../yaml/strict-yaml.ts';
 import { at, mistakesOf } from './reasons.ts';
 import { TARGET_FIELDS, type TargetKind, withTargetIds } from './targets.ts';
@@ -46,6 +47,7 @@ export function checkFleet(text: string, checks: Checks): Checked {
     ...yaml.mistakes,
     ...mistakesOf(parsed.error?.issues ?? [], yaml),
     ...uniqueness(yaml),
+    ...windows(yaml),
     ...settings(yaml),
     ...tooBig(yaml),
     ...rolloutConfigs(yaml, checks.config),
@@ -106,6 +108,19 @@ function doubled(yaml: StrictYaml, list: readonly Entry[]): Mistake[] {
     return [at(yaml, [...entry.path, 'name'], 'value', `"${name}" is already the name of the entry in line ${line}`)];
   });
 }
+
+/** SPEC §4: a window is checked where it is given, and must open at some time. */
+function windows(yaml: StrictYaml): Mistake[] {
+  return [...organizations(yaml), ...workspaces(yaml)].flatMap(({ path, value }) => {
+    const window = value['maintenance_window'];
+    const parsed = isRecord(window) ? parseWindow(window) : null;
+    if (parsed === null || parsed.ok) return [];
+    return parsed.problems.map((problem) => at(yaml, [...path, 'maintenance_window', ...partsOf(problem.path)], 'value', problem.reason));
+  });
+}
+
+/** `time_slots[0].start` */
+const partsOf = (path: string): Path => (path.match(/[^.[\]]+/g) ?? []).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
 /** SPEC §1 "SystemConfig", §2.3: rules between and about the settings that the schema of one field cannot say. */
 function settings(yaml: StrictYaml): Mistake[] {

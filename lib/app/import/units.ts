@@ -1,5 +1,6 @@
 import type { FleetApp, FleetBlock, FleetCluster, FleetFile, FleetOrganization, FleetWorkspace } from '../../contracts/fleet.ts';
 import type { Json } from '../../domain/shared/fleet.ts';
+import { parseWindow } from '../../domain/windows/parse-window.ts';
 import { derivedId } from '../derived-ids.ts';
 import { operatorConfigId, systemConfigId } from '../engine/configs.ts';
 import type { Ids } from '../ports.ts';
@@ -83,6 +84,17 @@ function blockChild({ name, installed_version, version, ...fields }: FleetBlock,
   };
 }
 
+/** As it is stored: days in the order of the week, nothing left out. The file has been checked. */
+function windowOf(value: unknown): Json {
+  const parsed = parseWindow(value);
+  if (!parsed.ok) throw new Error('a maintenance window got past the check');
+  return {
+    ...parsed.window,
+    time_slots: parsed.window.time_slots.map((slot) => ({ ...slot })),
+    freezes: parsed.window.freezes.map((f) => ({ ...f })),
+  };
+}
+
 /** Null and left out are the same: the default. Labels and annotations become one field per key. */
 function flat(fields: Readonly<Record<string, unknown>>): Fields {
   const result: Record<string, Json> = {};
@@ -90,7 +102,7 @@ function flat(fields: Readonly<Record<string, unknown>>): Fields {
     if (value === undefined || value === null) continue;
     if (field === 'labels' || field === 'annotations') {
       for (const [key, text] of Object.entries(value as Record<string, string>)) result[`${field}/${key}`] = text;
-    } else result[field] = value as Json;
+    } else result[field] = field === 'maintenance_window' ? windowOf(value) : (value as Json);
   }
   return result;
 }

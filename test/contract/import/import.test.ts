@@ -132,11 +132,14 @@ describe('import of a fleet file', () => {
       ...newManaged({ id: systemConfigId(ids), name: 'defaults', now: 0 }),
       version: 1,
       ...configs.build(null, { max_retries: 2, retry_base_seconds: 60 }),
+      is_system_config: true,
     };
     table.objects.set(seeded.id, { type: 'block_rollout_config', value: seeded });
     const row = await run(table, 'apiVersion: block-rollout/v1\nrollout_configs: [{name: defaults, retry_base_seconds: 5}]\n');
     expect(count(row, 'updated')).toEqual({ block_rollout_config: 1 });
     expect(table.find('block_rollout_config', 'defaults')).toMatchObject({ max_retries: 2, retry_base_seconds: 5 });
+    await run(table, 'apiVersion: block-rollout/v1\nrollout_configs: [{name: defaults, max_retries: 0}]\n');
+    expect(table.find('block_rollout_config', 'defaults')).toMatchObject({ max_retries: 0, retry_base_seconds: 60 });
   });
 
   it('takes back what the file gave when the file no longer says it', async () => {
