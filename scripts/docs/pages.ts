@@ -1,3 +1,4 @@
+import { openApi } from '../../lib/http/openapi.ts';
 import { dataModelPage } from './data-model.ts';
 import { stateMachinesPage } from './state-machines.ts';
 
@@ -5,4 +6,5 @@ import { stateMachinesPage } from './state-machines.ts';
 export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/data-model.md': dataModelPage,
   'docs/state-machines.md': stateMachinesPage,
+  'openapi/openapi.json': () => `${JSON.stringify(openApi(), null, 2)}\n`,
 };
