@@ -6,7 +6,7 @@ import { DynamoIdempotencyStore } from '../adapters/dynamodb/idempotency-store.t
 import { DynamoImportStore } from '../adapters/dynamodb/import-store.ts';
 import { DynamoObjectStore } from '../adapters/dynamodb/object-store.ts';
 import { DynamoPresenceStore } from '../adapters/dynamodb/presence-store.ts';
-import { jitteredRetry } from '../adapters/dynamodb/retry.ts';
+import { jitteredRetry, type Retry } from '../adapters/dynamodb/retry.ts';
 import { DynamoSettingsStore } from '../adapters/dynamodb/settings-store.ts';
 import { SystemIds } from '../adapters/system/ids.ts';
 import { systemKeyCrypto } from '../adapters/system/key-crypto.ts';
@@ -42,13 +42,15 @@ export interface Foundations {
   readonly workflows: WorkflowStarter;
   /** How long work asked for several times is gathered; 0 = not at all, as on Lambda and under a clock moved by hand. */
   readonly gatherMs: number;
+  /** Left out: 8 tries with jittered pauses. */
+  readonly retry?: Retry;
 }
 
 /** The one place where stores, engine and agents' side are put together: on AWS, locally and in tests. */
 export function compose(f: Foundations) {
   const { clock, log, random, renderer, workflows } = f;
   const ids = new SystemIds(clock);
-  const table = new Table(f.sender, f.table, jitteredRetry(random));
+  const table = new Table(f.sender, f.table, f.retry ?? jitteredRetry(random));
   const objects = new DynamoObjectStore(table, clock, ids);
   const settings = new DynamoSettingsStore(table, (also) => objects.alsoActions(also));
   const store = new DynamoEngineStore(table);

@@ -4,7 +4,7 @@ import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import type { KeyPage, Listing } from '../ports.ts';
 import { activeConfigs } from './config-list.ts';
 import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
-import { driveWave } from './wake.ts';
+import { driveWave, wakeWavesOf } from './wake.ts';
 import type { EngineServices } from './services.ts';
 
 /** Targets of one page. */
@@ -88,6 +88,8 @@ export async function finishEnqueue(services: EngineServices, input: FinishEnque
     return { next: 'more' };
   }
   await releaseWaves(services, run);
+  // The change that raised the demand may have moved limits, too, and whoever made it may have died before saying so.
+  for (const config of [null, ...(await configsOf(services, run)).map((c) => c.id)]) await wakeWavesOf(services, config);
   const now = services.clock.now();
   const finished = await services.engine.putEnqueueRun({ ...run, status: 'done', finished_at: now }, run);
   if (!finished) return finishEnqueue(services, input);

@@ -57,7 +57,7 @@ async function change(
       { before: { status: before.status, forced: before.forced }, after: { status: after.status, forced: after.forced, reason: after.reason } },
       now,
     );
-    const committed = await services.engine.commit({ items: [{ before, after }], blocks: block, audits: [audit] });
+    const committed = await services.engine.commit({ items: [{ before, after }], blocks: block, audits: [audit], waves: [{ id: before.rollout, set: { recheck_at: now } }] });
     if (!committed.ok) continue;
     await driveWave(services, before.rollout);
     return { ...after, version: before.version + 1 };

@@ -39,6 +39,8 @@ export interface RecheckFacts {
 /** The earliest of everything that can change by itself, at most a day away (SPEC §12 I8). */
 export function recheckAt(r: RecheckFacts, now: Instant): Instant {
   const times = r.status === 'active' || r.status === 'paused' ? changesOf(r, now) : [];
+  // Who ends an attempt wakes the wave, but may die before it does.
+  if (r.facts.wave.counters.in_progress > 0) times.push(now + SOON);
   if (r.lagging) times.push(now + lagSeconds(r.facts.lag_rounds) * SECOND);
   let earliest = now + LONGEST;
   for (const at of times) if (at !== null && at < earliest) earliest = at;
