@@ -3,6 +3,7 @@ import type { BlockRolloutConfig, Item, SystemSettings } from '../../domain/shar
 import { installedVersion } from '../../domain/demand/installed.ts';
 import { derivedId } from '../derived-ids.ts';
 import { operatorConfigId } from '../engine/configs.ts';
+import { lacksOperatorVersion } from '../engine/decide-target.ts';
 import { renderTarget } from '../engine/render.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { readTargets, type TargetRows } from '../engine/target-facts.ts';
@@ -81,7 +82,7 @@ function desiredVersions(services: EngineServices, config: BlockRolloutConfig | 
   const text = config?.target_version ?? null;
   const particular = text !== null && /\b(cluster|workspace|organization)\b/.test(text);
   const render = async (cluster: K8sCluster | null): Promise<string | null> => {
-    if (config === null || text === null) return null;
+    if (config === null || text === null || lacksOperatorVersion(services, config, settings)) return null;
     const anyone = cluster ?? [...rows.clusters.values()][0] ?? null;
     const workspace = anyone === null ? undefined : rows.workspaces.get(anyone.workspace);
     const organization = anyone === null ? undefined : rows.organizations.get(anyone.organization);

@@ -20,6 +20,7 @@ export function wave(value: Wave): z.input<typeof rollouts.wave> {
   const { total, done, in_progress, pending, failed, skipped } = value.counters;
   return {
     ...managed(value, 'block_rollout'),
+    name: value.name === '' ? value.batch_identifier : value.name,
     batch_identifier: value.batch_identifier,
     rollout_config: value.rollout_config,
     block_name: value.block_name,
@@ -59,6 +60,7 @@ const owners = (value: { organization: string; workspace: string }, parents: Par
 
 export const item = (value: Item, parents: Parents): z.input<typeof rollouts.item> => ({
   ...managed(value, 'block_rollout_item'),
+  name: value.name === '' ? value.block_name : value.name,
   ...owners(value, parents),
   k8s_cluster: value.k8s_cluster,
   block: value.block,
