@@ -1,7 +1,7 @@
 import type { Services } from '../../lib/app/services.ts';
 import { makeApi } from '../../lib/http/api.ts';
-import { handlersOf } from '../../lib/http/handlers/index.ts';
 import type { HttpEvent } from '../../lib/http/event.ts';
+import { handlersOf } from '../../lib/http/handlers/index.ts';
 import { coldStart } from '../../lib/lambda/cold-start.ts';
 
 /** The people's API; `checkAnswers` = each answer is checked against the contract, for tests and local runs. */

@@ -1,13 +1,14 @@
 import middy from '@middy/core';
 import { AppError } from '../app/errors.ts';
 import { bearerToken } from '../app/keys/authenticate.ts';
+import { looksLikeKey } from '../app/keys/format.ts';
 import type { Logger } from '../app/ports.ts';
 import { agentReport, claimRequest, finishRequest, progressRequest } from '../contracts/api/agent.ts';
 import type { RouteSpec } from '../contracts/api/route.ts';
 import { agentRoutes, namedRoutes } from '../contracts/api/routes.ts';
 import type { AgentApi, RunCall } from './agent-api.ts';
 import { DEFAULT_MAX_BYTES, jsonBody } from './body.ts';
-import { type HttpEvent, type HttpResult, reply, type Reply, requestIdOf, resultOf } from './event.ts';
+import { type HttpEvent, type HttpResult, type Reply, reply, requestIdOf, resultOf } from './event.ts';
 import { failed } from './failed.ts';
 import { iso } from './present/common.ts';
 import { agentRun } from './present/rollout.ts';
@@ -25,7 +26,13 @@ function tokenOf(event: HttpEvent): string {
     throw new AppError('unauthenticated', [{ code, detail: NO_KEY, attr: null }]);
   }
   if (token.startsWith('brk_'))
-    throw new AppError('forbidden', [{ code: 'permission_denied', detail: 'This is an API key; agents use keys from POST /api/v1/agent-keys/ (bra_…).', attr: null }]);
+    throw new AppError('forbidden', [
+      { code: 'permission_denied', detail: 'This is an API key; agents use keys from POST /api/v1/agent-keys/ (bra_…).', attr: null },
+    ]);
+  if (!looksLikeKey('bra', token))
+    throw new AppError('unauthenticated', [
+      { code: 'authentication_failed', detail: 'The key is not complete or was mistyped; copy it again.', attr: null },
+    ]);
   return token;
 }
 
@@ -60,7 +67,13 @@ async function beat(agents: AgentApi, event: HttpEvent, spec: RouteSpec): Promis
     organization_id: heard.organization_id,
     organization_name: heard.organization_name,
     k8s_cluster_id: heard.k8s_cluster_id,
-    action_runs: heard.action_runs.map(({ id, block, action, attempt, deadline }) => ({ id, block, action, attempt, deadline: iso(deadline) })),
+    action_runs: heard.action_runs.map(({ id, block, action, attempt, deadline }) => ({
+      id,
+      block,
+      action,
+      attempt,
+      deadline: iso(deadline),
+    })),
     cancel_action_runs: heard.cancel_action_runs,
     next_report_seconds: heard.next_report_seconds,
   });
@@ -83,7 +96,10 @@ const SERVED: Readonly<Record<Verb, Serve>> = {
   finish: async (agents, event, spec, id) => {
     const call = runCall(event, id);
     const { stdout = null, stderr = null, exit_code = null, status, finished_at = null } = validated(finishRequest, bodyAs(event, spec));
-    return reply(200, agentRun(await agents.finishRun({ ...call, stdout, stderr, exit_code, cancelled: status === 'cancelled', finished_at })));
+    return reply(
+      200,
+      agentRun(await agents.finishRun({ ...call, stdout, stderr, exit_code, cancelled: status === 'cancelled', finished_at })),
+    );
   },
 };
 

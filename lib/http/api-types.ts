@@ -5,7 +5,11 @@ import type { apiRoutes } from '../contracts/api/routes.ts';
 import type { Reply } from './event.ts';
 
 type QueryOf<R> = R extends { readonly query: infer Q extends z.ZodType } ? z.output<Q> : undefined;
-type BodyOf<R> = R extends { readonly request: 'raw' } ? RawBody : R extends { readonly request: infer B extends z.ZodType } ? z.output<B> : undefined;
+type BodyOf<R> = R extends { readonly request: 'raw' }
+  ? RawBody
+  : R extends { readonly request: infer B extends z.ZodType }
+    ? z.output<B>
+    : undefined;
 
 export interface RawBody {
   readonly bytes: Uint8Array;

@@ -8,7 +8,7 @@ import { DEFAULT_MAX_BYTES, jsonBody, queryOf, rawBody } from './body.ts';
 import { authorize, callerOf } from './caller.ts';
 import { type HttpEvent, type HttpResult, originOf, type Reply, requestIdOf, resultOf } from './event.ts';
 import { failed } from './failed.ts';
-import { once, type OnceServices } from './once.ts';
+import { type OnceServices, once } from './once.ts';
 import { Router } from './router.ts';
 import { validated } from './validate.ts';
 

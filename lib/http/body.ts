@@ -38,7 +38,8 @@ function textBody(event: HttpEvent, limit: number): string | null {
     if (event.body.length > limit || Buffer.byteLength(event.body) > limit) throw tooLarge(limit);
     return event.body;
   }
-  if (encoding !== 'gzip') throw refuse(415, 'unsupported_media_type', `Content-Encoding "${encoding.slice(0, 50)}" is not understood; use gzip or none.`);
+  if (encoding !== 'gzip')
+    throw refuse(415, 'unsupported_media_type', `Content-Encoding "${encoding.slice(0, 50)}" is not understood; use gzip or none.`);
   const packed = rawBody(event, limit);
   return packed === null ? null : unpacked(packed, limit);
 }
@@ -54,7 +55,11 @@ function unpacked(packed: Buffer, limit: number): string {
 
 function refuseOtherMedia(type: string | undefined): void {
   if (type === undefined || /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type)) return;
-  throw refuse(415, 'unsupported_media_type', `Content-Type "${type.slice(0, 100)}" is not understood here; send JSON with Content-Type: application/json.`);
+  throw refuse(
+    415,
+    'unsupported_media_type',
+    `Content-Type "${type.slice(0, 100)}" is not understood here; send JSON with Content-Type: application/json.`,
+  );
 }
 
 /** Query parameters: a text, or a list of texts when one is given several times. */

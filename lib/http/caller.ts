@@ -1,7 +1,7 @@
-import { type Access, allows, type Role } from '../domain/access/matrix.ts';
 import { AppError } from '../app/errors.ts';
 import { type Caller, NO_KEY } from '../app/keys/authenticate.ts';
 import type { RouteSpec } from '../contracts/api/route.ts';
+import { type Access, allows, type Role } from '../domain/access/matrix.ts';
 import type { HttpEvent } from './event.ts';
 
 /** Who calls, as the authorizer found out; API Gateway hands its context on as plain texts. */
@@ -23,7 +23,8 @@ export function callerOf(event: HttpEvent): Caller | null {
   if (context == null) return null;
   const text = (field: string): string | null => (typeof context[field] === 'string' && context[field] !== '' ? context[field] : null);
   const refusal = text('auth_error');
-  if (refusal !== null) throw new AppError('unauthenticated', [{ code: text('auth_code') ?? 'authentication_failed', detail: refusal, attr: null }]);
+  if (refusal !== null)
+    throw new AppError('unauthenticated', [{ code: text('auth_code') ?? 'authentication_failed', detail: refusal, attr: null }]);
   const key_id = text('key_id');
   if (key_id === null) return null;
   const expires = text('expires_at');
@@ -48,6 +49,7 @@ export function authorize(caller: Caller | null, right: RouteSpec['right']): voi
   if (caller === null) throw new AppError('unauthenticated', [{ code: 'not_authenticated', detail: NO_KEY, attr: null }]);
   if (right === 'authenticated' || allows(caller.role, caller.access, right)) return;
   if (caller.role === 'agent') throw forbidden('This is an agent key; it opens /api/v1/agent/… only. Use an API key (brk_…).');
-  if (caller.role === 'member') throw new AppError('not_found', [{ code: 'not_found', detail: 'There is nothing here for this key.', attr: null }]);
+  if (caller.role === 'member')
+    throw new AppError('not_found', [{ code: 'not_found', detail: 'There is nothing here for this key.', attr: null }]);
   throw forbidden('This key may only read; use one with access "read_write".');
 }

@@ -37,7 +37,11 @@ export function failureReply(error: unknown, requestId: string): { readonly know
     return { known: true, reply: { status: error.status, body: body(error.status, error.problems), headers: error.headers } };
   }
   if (error instanceof AppError) return { known: true, reply: appReply(error) };
-  const problem = { code: 'error', detail: `Something went wrong here. Report request ${requestId} to whoever runs this service.`, attr: null };
+  const problem = {
+    code: 'error',
+    detail: `Something went wrong here. Report request ${requestId} to whoever runs this service.`,
+    attr: null,
+  };
   return { known: false, reply: { status: 500, body: { ...body(500, [problem]), request_id: requestId } } };
 }
 

@@ -93,7 +93,9 @@ export function refusalsOf(spec: RouteSpec): number[] {
 function responses(spec: RouteSpec, components: Json): Json {
   const good = Object.entries(spec.answers).map(([status, schema]): [string, Json] => [
     status,
-    schema === null ? { description: 'Done' } : { description: 'Done', content: { 'application/json': { schema: schemaOf(schema, 'output', components) } } },
+    schema === null
+      ? { description: 'Done' }
+      : { description: 'Done', content: { 'application/json': { schema: schemaOf(schema, 'output', components) } } },
   ]);
   const error = { content: { 'application/json': { schema: schemaOf(errorBody, 'output', components) } } };
   const bad = refusalsOf(spec).map((status): [string, Json] => [String(status), { description: REFUSALS[status], ...error }]);
@@ -102,8 +104,15 @@ function responses(spec: RouteSpec, components: Json): Json {
 
 /** Named schemas become components, referred to by name. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
-  const { $schema: _, $defs = {}, ...rest } = JSON.parse(
-    JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any', override: dropAlternatives })).replaceAll('#/$defs/', '#/components/schemas/'),
+  const {
+    $schema: _,
+    $defs = {},
+    ...rest
+  } = JSON.parse(
+    JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any', override: dropAlternatives })).replaceAll(
+      '#/$defs/',
+      '#/components/schemas/',
+    ),
   ) as Json & { $defs?: Json };
   Object.assign(components, $defs);
   return rest;

@@ -1,6 +1,6 @@
-import { DEFAULT_PAGE_SIZE, MAX_DEPTH } from '../contracts/api/paging.ts';
 import { invalid } from '../app/errors.ts';
 import type { Page, PageRequest } from '../app/resources/list.ts';
+import { DEFAULT_PAGE_SIZE, MAX_DEPTH } from '../contracts/api/paging.ts';
 
 interface PagingQuery {
   readonly page?: number;
@@ -29,7 +29,8 @@ export function envelope<T>(page: Page<unknown>, results: readonly T[], request:
   return {
     count: page.count,
     next: page.cursor === null ? null : withParameters(address, { cursor: page.cursor, page: null }),
-    previous: request.cursor === null && request.page > 1 ? withParameters(address, { page: String(request.page - 1), cursor: null }) : null,
+    previous:
+      request.cursor === null && request.page > 1 ? withParameters(address, { page: String(request.page - 1), cursor: null }) : null,
     results,
   };
 }

@@ -62,4 +62,5 @@ function idOf(segment: string, path: string): string {
   return id;
 }
 
-const unknownPath = (path: string) => refuse(404, 'not_found', `There is nothing at ${path.slice(0, 200)}; GET /api/v1/schema/ lists what there is.`);
+const unknownPath = (path: string) =>
+  refuse(404, 'not_found', `There is nothing at ${path.slice(0, 200)}; GET /api/v1/schema/ lists what there is.`);

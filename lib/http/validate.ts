@@ -7,14 +7,21 @@ type Issue = z.core.$ZodIssue;
 export function validated<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  throw new AppError('invalid', result.error.issues.flatMap((issue) => problemsOf(issue)));
+  throw new AppError(
+    'invalid',
+    result.error.issues.flatMap((issue) => problemsOf(issue)),
+  );
 }
 
 /** Code, sentence and dotted field of one mistake; an object with three unknown fields has three. */
 export function problemsOf(issue: Issue): Problem[] {
   const attr = attrOf(issue.path);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ code: 'invalid', detail: `"${key}" is not a field here; check its spelling.`, attr: attrOf([...issue.path, key]) }));
+    return issue.keys.map((key) => ({
+      code: 'invalid',
+      detail: `"${key}" is not a field here; check its spelling.`,
+      attr: attrOf([...issue.path, key]),
+    }));
   }
   if (issue.code === 'invalid_union') return unionProblems(issue, attr);
   return [{ ...wordsOf(issue), attr }];
@@ -38,7 +45,10 @@ function wordsOf(issue: Issue): Words {
     case 'invalid_value':
       return { code: 'invalid_choice', detail: custom(issue) ?? `must be one of: ${issue.values.map(String).join(', ')}.` };
     case 'too_big':
-      return { code: limitCode('max', issue.origin), detail: custom(issue) ?? `must be at most ${unit(issue.origin, Number(issue.maximum))}.` };
+      return {
+        code: limitCode('max', issue.origin),
+        detail: custom(issue) ?? `must be at most ${unit(issue.origin, Number(issue.maximum))}.`,
+      };
     case 'too_small':
       return smallWords(issue);
     case 'invalid_format':
@@ -71,10 +81,14 @@ function typeWords(issue: Extract<Issue, { code: 'invalid_type' }>): Words {
 
 function smallWords(issue: Extract<Issue, { code: 'too_small' }>): Words {
   if (issue.origin === 'string' && issue.input === '') return { code: 'blank', detail: 'must not be empty.' };
-  return { code: limitCode('min', issue.origin), detail: custom(issue) ?? `must be at least ${unit(issue.origin, Number(issue.minimum))}.` };
+  return {
+    code: limitCode('min', issue.origin),
+    detail: custom(issue) ?? `must be at least ${unit(issue.origin, Number(issue.minimum))}.`,
+  };
 }
 
-const limitCode = (end: 'min' | 'max', origin: string): string => `${end}_${origin === 'string' || origin === 'array' ? 'length' : 'value'}`;
+const limitCode = (end: 'min' | 'max', origin: string): string =>
+  `${end}_${origin === 'string' || origin === 'array' ? 'length' : 'value'}`;
 
 function unit(origin: string, n: number): string {
   if (origin === 'string') return `${n} characters long`;

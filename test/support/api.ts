@@ -33,6 +33,10 @@ export async function startApi() {
   const client = documentClient(table.client);
   const clock = new HandClock();
   const started: string[] = [];
+  const noted = (what: string): 'started' => {
+    started.push(what);
+    return 'started';
+  };
   const { services } = compose({
     sender: client,
     table: table.name,
@@ -41,8 +45,8 @@ export async function startApi() {
     random: () => 0.5,
     renderer: new NunjucksRenderer(),
     workflows: {
-      startWave: async ({ block_rollout }) => (started.push(`wave ${block_rollout}`), 'started'),
-      startEnqueue: async ({ enqueue_run }) => (started.push(`enqueue ${enqueue_run}`), 'started'),
+      startWave: async ({ block_rollout }) => noted(`wave ${block_rollout}`),
+      startEnqueue: async ({ enqueue_run }) => noted(`enqueue ${enqueue_run}`),
       sendWake: async () => undefined,
     },
     gatherMs: 0,
@@ -54,7 +58,16 @@ export async function startApi() {
     client.destroy();
     await table.stop();
   };
-  return { services, clock, started, key, send, stop, get: (path: string) => send('GET', path), post: (path: string, body?: unknown) => send('POST', path, { body }) };
+  return {
+    services,
+    clock,
+    started,
+    key,
+    send,
+    stop,
+    get: (path: string) => send('GET', path),
+    post: (path: string, body?: unknown) => send('POST', path, { body }),
+  };
 }
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
@@ -76,7 +89,8 @@ function caller(api: Fn, agents: Fn, authorizer: Fn, admin: string) {
 function eventOf(method: string, path: string, { body, raw, headers }: Sent, key: string | null) {
   const [rawPath = '', rawQueryString = ''] = (path.startsWith('/') ? path : `/api/v1/${path}`).split('?');
   const bytes = raw instanceof Uint8Array;
-  const text = raw === undefined ? (body === undefined ? undefined : JSON.stringify(body)) : bytes ? Buffer.from(raw).toString('base64') : raw;
+  const text =
+    raw === undefined ? (body === undefined ? undefined : JSON.stringify(body)) : bytes ? Buffer.from(raw).toString('base64') : raw;
   return {
     rawPath,
     rawQueryString,

@@ -19,6 +19,9 @@ const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const FORM = /^(brk|bra)_([0-9a-f]{32})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
+/** By its form alone; free of cost, and enough to refuse what was cut off before anything else is looked at. */
+export const looksLikeKey = (kind: KeyKind, text: string): boolean => text.startsWith(kind) && FORM.test(text);
+
 export interface MadeKey {
   readonly key: string;
   readonly prefix: string;

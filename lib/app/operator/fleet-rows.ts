@@ -1,6 +1,6 @@
-import { OPERATOR_APP, OPERATOR_BLOCK, type K8sCluster } from '../../domain/shared/fleet.ts';
-import type { BlockRolloutConfig, Item, SystemSettings } from '../../domain/shared/rollout.ts';
 import { installedVersion } from '../../domain/demand/installed.ts';
+import { type K8sCluster, OPERATOR_APP, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
+import type { BlockRolloutConfig, Item, SystemSettings } from '../../domain/shared/rollout.ts';
 import { derivedId } from '../derived-ids.ts';
 import { operatorConfigId } from '../engine/configs.ts';
 import { lacksOperatorVersion } from '../engine/decide-target.ts';
@@ -64,7 +64,10 @@ async function activeClusters({ objects }: EngineServices): Promise<K8sCluster[]
   const parts = await Promise.all(
     organizations.map(async ({ id }) => {
       const where = { organization: id, path: [] };
-      const [workspaces, clusters] = await Promise.all([everyRow({ objects }, 'workspace', where), everyRow({ objects }, 'k8s_cluster', where)]);
+      const [workspaces, clusters] = await Promise.all([
+        everyRow({ objects }, 'workspace', where),
+        everyRow({ objects }, 'k8s_cluster', where),
+      ]);
       const gone = new Set(workspaces.filter((workspace) => workspace.archived).map((workspace) => workspace.id));
       return clusters.filter((cluster) => cluster.active && !cluster.archived && !gone.has(cluster.workspace));
     }),
@@ -87,7 +90,13 @@ function desiredVersions(services: EngineServices, config: BlockRolloutConfig | 
     const workspace = anyone === null ? undefined : rows.workspaces.get(anyone.workspace);
     const organization = anyone === null ? undefined : rows.organizations.get(anyone.organization);
     if (workspace === undefined || organization === undefined) return settings.OPERATOR_BLOCK_VERSION;
-    const rendered = await renderTarget(services, { ...config, block_config_template: null }, settings, { organization, workspace, cluster: anyone }, null);
+    const rendered = await renderTarget(
+      services,
+      { ...config, block_config_template: null },
+      settings,
+      { organization, workspace, cluster: anyone },
+      null,
+    );
     return rendered.ok ? rendered.target_version : null;
   };
   const shared = particular ? Promise.resolve(settings.OPERATOR_BLOCK_VERSION) : render(null);

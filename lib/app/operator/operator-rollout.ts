@@ -1,10 +1,10 @@
-import { histogram, type HistogramBar } from '../../domain/operator/histogram.ts';
-import { type RolloutStatus, ROLLOUT_STATUSES } from '../../domain/operator/rollout-status.ts';
+import { type HistogramBar, histogram } from '../../domain/operator/histogram.ts';
+import { ROLLOUT_STATUSES, type RolloutStatus } from '../../domain/operator/rollout-status.ts';
 import type { AppState } from '../../domain/shared/fleet.ts';
 import type { Blocker } from '../../domain/shared/rollout.ts';
 import type { Instant, Millis } from '../../domain/shared/time.ts';
-import { readGate } from '../engine/wave-facts.ts';
 import type { EngineServices } from '../engine/services.ts';
+import { readGate } from '../engine/wave-facts.ts';
 import { invalid } from '../errors.ts';
 import type { Page, PageRequest } from '../resources/list.ts';
 import { readFleet } from './fleet-rows.ts';
@@ -73,8 +73,14 @@ export async function operatorRollout(services: EngineServices, filters: Operato
       percentage: fleet.settings.OPERATOR_ROLLOUT_PERCENTAGE,
       gate_places: gate.places,
       gate_updating: gate.updating,
-      by_status: counted(ROLLOUT_STATUSES, all.map((row) => row.rollout_status)),
-      by_state: counted(['OK', 'WARNING', 'CRITICAL', 'unknown'], all.map((row) => row.state ?? 'unknown')),
+      by_status: counted(
+        ROLLOUT_STATUSES,
+        all.map((row) => row.rollout_status),
+      ),
+      by_state: counted(
+        ['OK', 'WARNING', 'CRITICAL', 'unknown'],
+        all.map((row) => row.state ?? 'unknown'),
+      ),
       stuck: all.filter((row) => row.stuck).length,
     },
     histogram: histogram(all.map((row) => row.installed_version)),

@@ -7,9 +7,9 @@ import { OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
 import type { Blocker, BlockerCode, Item } from '../../domain/shared/rollout.ts';
 import { type Instant, SECOND } from '../../domain/shared/time.ts';
 import { compareVersions } from '../../domain/version/compare.ts';
+import { derivedId } from '../derived-ids.ts';
 import { blankItem } from '../engine/blank-item.ts';
 import { alwaysOpen } from '../engine/calendars.ts';
-import { derivedId } from '../derived-ids.ts';
 import type { Ruling } from '../engine/configs.ts';
 import { type Maintenances, readMaintenances } from '../engine/maintenances.ts';
 import type { EngineServices } from '../engine/services.ts';
@@ -72,9 +72,17 @@ async function rowOf(looked: Looked, row: ClusterRow): Promise<OperatorRow> {
 }
 
 /** The same facts as for a waiting item; a cluster without one is asked about as if it had. */
-function factsOf({ services, fleet, ruling, maintenances, now }: Looked, { cluster, block, item, desired_version }: ClusterRow): Promise<TargetFacts> {
+function factsOf(
+  { services, fleet, ruling, maintenances, now }: Looked,
+  { cluster, block, item, desired_version }: ClusterRow,
+): Promise<TargetFacts> {
   const where = { block, organization: cluster.organization, workspace: cluster.workspace, k8s_cluster: cluster.id };
-  const asked: Item = item ?? { ...blankItem(services, now), ...where, block_name: OPERATOR_BLOCK, rendered_target_version: desired_version };
+  const asked: Item = item ?? {
+    ...blankItem(services, now),
+    ...where,
+    block_name: OPERATOR_BLOCK,
+    rendered_target_version: desired_version,
+  };
   return targetFactsOf(services, fleet.rows, asked, ruling, alwaysOpen(0), maintenances.until(where), now);
 }
 

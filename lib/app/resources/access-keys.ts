@@ -23,7 +23,11 @@ export interface MadeApiKey {
 }
 
 export async function createApiKey(services: ResourceServices, request: NewApiKey, actor: string): Promise<MadeApiKey> {
-  if (request.role === 'member') throw invalid('role', 'Keys of organization members are not offered yet; make a platform_admin key, with access "read" if it shall change nothing.');
+  if (request.role === 'member')
+    throw invalid(
+      'role',
+      'Keys of organization members are not offered yet; make a platform_admin key, with access "read" if it shall change nothing.',
+    );
   if (request.organization != null) throw invalid('organization', 'A platform_admin key belongs to no organization; leave it out.');
   refusePast(services, request.expires_at);
   const id = services.ids.fresh();
@@ -54,10 +58,16 @@ export interface MadeAgentKey extends MadeApiKey {
 }
 
 /** SPEC §6 "Token first": bound to a workspace, optionally to one of its clusters. */
-export async function createAgentKey(services: ResourceServices, request: NewAgentKey, apiUrl: string, actor: string): Promise<MadeAgentKey> {
+export async function createAgentKey(
+  services: ResourceServices,
+  request: NewAgentKey,
+  apiUrl: string,
+  actor: string,
+): Promise<MadeAgentKey> {
   const workspace = await findParent(services, 'workspace', request.workspace, 'workspace');
   const cluster = request.k8s_cluster == null ? null : await findParent(services, 'k8s_cluster', request.k8s_cluster, 'k8s_cluster');
-  if (cluster !== null && cluster.workspace !== workspace.id) throw invalid('k8s_cluster', `Cluster "${cluster.name}" is not in workspace "${workspace.name}".`);
+  if (cluster !== null && cluster.workspace !== workspace.id)
+    throw invalid('k8s_cluster', `Cluster "${cluster.name}" is not in workspace "${workspace.name}".`);
   refusePast(services, request.expires_at);
   const id = services.ids.fresh();
   const { key, prefix, secret_hash } = makeKey(services.crypto, 'bra', id);
@@ -76,7 +86,8 @@ export async function createAgentKey(services: ResourceServices, request: NewAge
 }
 
 function refusePast(services: ResourceServices, expires: Instant | null | undefined): void {
-  if (typeof expires === 'number' && expires <= services.clock.now()) throw invalid('expires_at', 'must be in the future; leave it out for a key without end.');
+  if (typeof expires === 'number' && expires <= services.clock.now())
+    throw invalid('expires_at', 'must be in the future; leave it out for a key without end.');
 }
 
 export type KeyFamily = 'api_key' | 'agent_key';

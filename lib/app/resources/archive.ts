@@ -15,7 +15,12 @@ export interface ArchiveRequest {
   readonly force: boolean;
 }
 
-export async function archive<T extends Archivable>(services: ResourceServices, type: T, id: string, request: ArchiveRequest): Promise<ObjectTypes[T]> {
+export async function archive<T extends Archivable>(
+  services: ResourceServices,
+  type: T,
+  id: string,
+  request: ArchiveRequest,
+): Promise<ObjectTypes[T]> {
   if (!request.force) await refuseWhileActive(services, type, await find(services, type, id));
   const now = services.clock.now();
   return edit(services, type, id, {
@@ -26,7 +31,12 @@ export async function archive<T extends Archivable>(services: ResourceServices, 
   });
 }
 
-export async function unarchive<T extends Archivable>(services: ResourceServices, type: T, id: string, actor: string): Promise<ObjectTypes[T]> {
+export async function unarchive<T extends Archivable>(
+  services: ResourceServices,
+  type: T,
+  id: string,
+  actor: string,
+): Promise<ObjectTypes[T]> {
   return edit(services, type, id, {
     actor,
     action: 'unarchive',
@@ -61,7 +71,10 @@ async function refuseWhileActive<T extends ObjectType>(services: ResourceService
   if (where === null) return;
   const busy = (await everyRow(services, 'block', where)).filter((block: Block) => block.active_item !== null && !block.archived);
   const [block] = busy;
-  if (block !== undefined) throw conflict(`${busy.length} of its blocks have an active rollout item, e.g. "${block.name}". Let them end or skip them first, or repeat with ?force=true.`);
+  if (block !== undefined)
+    throw conflict(
+      `${busy.length} of its blocks have an active rollout item, e.g. "${block.name}". Let them end or skip them first, or repeat with ?force=true.`,
+    );
   if (type === 'k8s_cluster') return;
   const active = (await everyRow(services, 'k8s_cluster', where)).filter((cluster: K8sCluster) => cluster.active && !cluster.archived);
   const [cluster] = active;

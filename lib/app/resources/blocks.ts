@@ -33,7 +33,8 @@ const MANAGED_BY_LABEL = 'polycrate_managed_by';
 export async function createBlock(services: ResourceServices, fields: NewBlockFields, actor: string): Promise<Block> {
   const workspace = await findParent(services, 'workspace', fields.workspace, 'workspace');
   const cluster = fields.k8s_cluster == null ? null : await findParent(services, 'k8s_cluster', fields.k8s_cluster, 'k8s_cluster');
-  if (cluster !== null && cluster.workspace !== workspace.id) throw invalid('k8s_cluster', `Cluster "${cluster.name}" is not in workspace "${workspace.name}".`);
+  if (cluster !== null && cluster.workspace !== workspace.id)
+    throw invalid('k8s_cluster', `Cluster "${cluster.name}" is not in workspace "${workspace.name}".`);
   const id = derivedId.block(services.ids, cluster?.id ?? workspace.id, fields.name);
   const parents = { organization: workspace.organization, workspace: workspace.id, k8s_cluster: cluster?.id ?? null };
   const born = newBlock({ id, name: fields.name, now: services.clock.now() }, parents, null);
@@ -85,7 +86,8 @@ function managedBy(before: Block, { kind, owner, labels }: OwnerFields): Managed
   if (kind !== undefined || owner !== undefined) {
     const kindNow = kind === undefined ? (now?.kind ?? null) : kind;
     if (kindNow !== null) return { kind: kindNow, id: owner === undefined ? (now?.id ?? null) : owner };
-    if (owner != null) throw invalid('managed_by_content_type', 'is needed beside managed_by_object_id: the kind of the owner.', 'required');
+    if (owner != null)
+      throw invalid('managed_by_content_type', 'is needed beside managed_by_object_id: the kind of the owner.', 'required');
     return null;
   }
   if (labels === undefined || labels[MANAGED_BY_LABEL] === before.labels[MANAGED_BY_LABEL]) return now;

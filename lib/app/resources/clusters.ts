@@ -23,11 +23,13 @@ export function overrideWith(before: RolloutOverride, given: Partial<RolloutOver
   if (after.version_override !== null && !isSemver(after.version_override))
     throw invalid('rollout_override.version_override', `"${after.version_override}" is not a semantic version such as 1.2.3.`);
   if (!after.paused) {
-    if (given.paused_until || given.pause_reason) throw invalid('rollout_override.paused', 'must be true when a reason or an end is given.');
+    if (given.paused_until || given.pause_reason)
+      throw invalid('rollout_override.paused', 'must be true when a reason or an end is given.');
     return { ...after, pause_reason: null, paused_until: null };
   }
   const until = given.paused_until;
-  if (typeof until === 'number' && until <= now) throw invalid('rollout_override.paused_until', 'must be in the future; null = until somebody resumes it.');
+  if (typeof until === 'number' && until <= now)
+    throw invalid('rollout_override.paused_until', 'must be in the future; null = until somebody resumes it.');
   return after;
 }
 
@@ -39,7 +41,10 @@ export async function createCluster(
   const workspace = await findParent(services, 'workspace', fields.workspace, 'workspace');
   const now = services.clock.now();
   const id = derivedId.cluster(services.ids, workspace.id, fields.name);
-  const born = newCluster({ id, name: fields.name, now }, { organization: workspace.organization, workspace: workspace.id, k8s_cluster: null });
+  const born = newCluster(
+    { id, name: fields.name, now },
+    { organization: workspace.organization, workspace: workspace.id, k8s_cluster: null },
+  );
   const rollout_override = overrideWith(born.rollout_override, fields.rollout_override, now);
   return create(services, 'k8s_cluster', { ...born, ...fields, rollout_override }, actor, { clusters: [id] });
 }
@@ -49,7 +54,11 @@ export function updateCluster(services: ResourceServices, id: string, fields: Cl
     actor,
     change: (before) => {
       refuseRename(before, fields.name);
-      return { ...before, ...fields, rollout_override: overrideWith(before.rollout_override, fields.rollout_override, services.clock.now()) };
+      return {
+        ...before,
+        ...fields,
+        rollout_override: overrideWith(before.rollout_override, fields.rollout_override, services.clock.now()),
+      };
     },
     touches: (before, after) => (needsLook(before, after) ? { clusters: [id] } : null),
   });

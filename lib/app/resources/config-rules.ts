@@ -29,7 +29,10 @@ const limitsOfSystemConfig = LIMITS.map(
 );
 
 const RULES: readonly Rule[] = [
-  (c) => (c.kind === 'trigger' && c.block_name === null ? problem('block_name', 'is required on a trigger config: the block to roll out.', 'required') : null),
+  (c) =>
+    c.kind === 'trigger' && c.block_name === null
+      ? problem('block_name', 'is required on a trigger config: the block to roll out.', 'required')
+      : null,
   (c) =>
     c.kind === 'trigger' && c.trigger_type === null
       ? problem('trigger_type', 'is required on a trigger config: reconciliation or schedule.', 'required')
@@ -44,13 +47,15 @@ const RULES: readonly Rule[] = [
     return zone === null ? null : problem('time_zone', zone);
   },
   (c) => (c.target_version !== null && c.target_version.trim() === '' ? problem('target_version', 'must not be empty.', 'blank') : null),
-  (c) => (c.block_config_template === null || c.kind === 'trigger' ? null : problem('block_config_template', 'belongs on a trigger config.')),
+  (c) =>
+    c.block_config_template === null || c.kind === 'trigger' ? null : problem('block_config_template', 'belongs on a trigger config.'),
   ...limitsOfSystemConfig,
 ];
 
 function cron(config: Omit<BlockRolloutConfig, 'version'>): Problem | null {
   const { trigger_type, cron_expression } = config;
-  if (cron_expression === null) return trigger_type === 'schedule' ? problem('cron_expression', 'is required for a schedule.', 'required') : null;
+  if (cron_expression === null)
+    return trigger_type === 'schedule' ? problem('cron_expression', 'is required for a schedule.', 'required') : null;
   const parsed = parseCron(cron_expression);
   return parsed.ok ? null : problem('cron_expression', parsed.field === 'expression' ? parsed.reason : `${parsed.field}: ${parsed.reason}`);
 }

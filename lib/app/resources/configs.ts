@@ -1,7 +1,7 @@
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import { AppError, invalid } from '../errors.ts';
-import { configId } from '../import/units.ts';
 import { newManaged } from '../import/records.ts';
+import { configId } from '../import/units.ts';
 import { type ConfigFields, configWith } from './config-fields.ts';
 import { configProblems } from './config-rules.ts';
 import { everyRow } from './list.ts';
@@ -60,7 +60,8 @@ function refuseKindChange(before: BlockRolloutConfig, after: BlockRolloutConfig)
   if (before.kind !== after.kind && before.is_system_config) throw invalid('kind', `A system config cannot become a ${after.kind}.`);
 }
 
-const live = (config: BlockRolloutConfig): boolean => config.kind === 'trigger' && config.active && !config.archived && config.trigger_type === 'reconciliation';
+const live = (config: BlockRolloutConfig): boolean =>
+  config.kind === 'trigger' && config.active && !config.archived && config.trigger_type === 'reconciliation';
 
 /** What the change asks for (SPEC §2.9); one that stops acting leaves its targets to other configs. */
 function touchedBy(before: BlockRolloutConfig | null, after: BlockRolloutConfig): Touches | null {
@@ -80,7 +81,9 @@ async function check(
   if (problems.length > 0) throw new AppError('invalid', problems);
   await requireTargets(services, config, before);
   await requireWindow(services, config.maintenance_window, before?.maintenance_window ?? null);
-  const others = (await everyRow(services, 'block_rollout_config', { organization: null, path: [] })).filter((other) => other.id !== config.id && !other.archived);
+  const others = (await everyRow(services, 'block_rollout_config', { organization: null, path: [] })).filter(
+    (other) => other.id !== config.id && !other.archived,
+  );
   refuseSecondSystemConfig(config, others);
   const targets = await targetIds(services, config);
   requireExpected(expected, targets.size);
@@ -90,7 +93,10 @@ async function check(
 
 /** SPEC §1: unknown ones are refused; ones that were archived since may stay and match nothing. */
 async function requireTargets(services: ResourceServices, config: BlockRolloutConfig, before: BlockRolloutConfig | null): Promise<void> {
-  for (const [field, type] of [['target_organizations', 'organization'], ['target_workspaces', 'workspace']] as const) {
+  for (const [field, type] of [
+    ['target_organizations', 'organization'],
+    ['target_workspaces', 'workspace'],
+  ] as const) {
     const added = config[field].filter((id) => !(before?.[field] ?? []).includes(id));
     const found = await services.objects.getMany(type, added);
     const unknown = added.find((id) => !found.has(id));
@@ -101,7 +107,12 @@ async function requireTargets(services: ResourceServices, config: BlockRolloutCo
 function refuseSecondSystemConfig(config: BlockRolloutConfig, others: readonly BlockRolloutConfig[]): void {
   if (config.kind !== 'config' || !config.is_system_config) return;
   const first = others.find((other) => other.kind === 'config' && other.is_system_config);
-  if (first !== undefined) throw invalid('non_field_errors', `There is one system config of kind config: "${first.name}" (${first.id}); change that one.`, 'unique');
+  if (first !== undefined)
+    throw invalid(
+      'non_field_errors',
+      `There is one system config of kind config: "${first.name}" (${first.id}); change that one.`,
+      'unique',
+    );
 }
 
 /** SPEC §2.1: two configs that undo each other's work on the same target would never come to an end. */
@@ -114,7 +125,10 @@ async function refuseOpposite(
   if (!live(config)) return;
   const opposite = others.filter(
     (other) =>
-      live(other) && other.block_name === config.block_name && other.action_name !== config.action_name && other.target_kind === config.target_kind,
+      live(other) &&
+      other.block_name === config.block_name &&
+      other.action_name !== config.action_name &&
+      other.target_kind === config.target_kind,
   );
   for (const other of opposite) {
     const theirs = await targetIds(services, other);

@@ -43,7 +43,12 @@ export interface ListRequest<T extends ObjectType> {
   readonly within?: Listing;
 }
 
-export async function listObjects<T extends ObjectType>(services: Objects, type: T, request: ListRequest<T>, page: PageRequest): Promise<Page<ObjectTypes[T]>> {
+export async function listObjects<T extends ObjectType>(
+  services: Objects,
+  type: T,
+  request: ListRequest<T>,
+  page: PageRequest,
+): Promise<Page<ObjectTypes[T]>> {
   const places = request.within === undefined ? await placesOf(services, type, request.filters) : [request.within];
   const rows = (await Promise.all(places.map((place) => everyRow(services, type, place)))).flat();
   const gone = request.filters.archived === false ? await archivedParents(services, rows) : new Set<string>();
@@ -58,7 +63,11 @@ export function pageOf<T extends Managed>(rows: readonly T[], page: PageRequest)
   const start = page.cursor === null ? (page.page - 1) * page.page_size : startAfter(sorted, page.cursor);
   const shown = sorted.slice(start, start + page.page_size);
   const last = shown.at(-1);
-  return { count: sorted.length, rows: shown, cursor: last === undefined || start + shown.length >= sorted.length ? null : `${last.created_at}.${last.id}` };
+  return {
+    count: sorted.length,
+    rows: shown,
+    cursor: last === undefined || start + shown.length >= sorted.length ? null : `${last.created_at}.${last.id}`,
+  };
 }
 
 function startAfter(sorted: readonly Managed[], cursor: string): number {
@@ -91,7 +100,8 @@ async function everyId(services: Objects, type: ObjectType, where: Listing): Pro
   return ids;
 }
 
-export const everyOrganization = (services: Objects): Promise<ObjectTypes['organization'][]> => everyRow(services, 'organization', { organization: null, path: [] });
+export const everyOrganization = (services: Objects): Promise<ObjectTypes['organization'][]> =>
+  everyRow(services, 'organization', { organization: null, path: [] });
 
 async function placesOf(services: Objects, type: ObjectType, filters: ListFilters): Promise<Listing[]> {
   if (GLOBAL.includes(type)) return [{ organization: null, path: [] }];
@@ -111,11 +121,16 @@ const isUnder = (row: object, gone: ReadonlySet<string>): boolean => gone.size >
 /** What belongs to an archived organization or workspace is archived with it. */
 async function archivedParents(services: Objects, rows: readonly object[]): Promise<Set<string>> {
   const ids = [...new Set(rows.flatMap(parentsOf))];
-  const [organizations, workspaces] = await Promise.all([services.objects.getMany('organization', ids), services.objects.getMany('workspace', ids)]);
+  const [organizations, workspaces] = await Promise.all([
+    services.objects.getMany('organization', ids),
+    services.objects.getMany('workspace', ids),
+  ]);
   return new Set([...organizations.values(), ...workspaces.values()].filter((parent) => parent.archived).map((parent) => parent.id));
 }
 
-function filterOf(filters: ListFilters): (row: Managed & { organization?: unknown; workspace?: unknown; created_by_component?: unknown }) => boolean {
+function filterOf(
+  filters: ListFilters,
+): (row: Managed & { organization?: unknown; workspace?: unknown; created_by_component?: unknown }) => boolean {
   const { archived, name, name_exact, search, organizations, workspaces, created_by_component } = filters;
   const text = search?.toLowerCase();
   return (row) =>

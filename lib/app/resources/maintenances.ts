@@ -72,6 +72,7 @@ async function requireAll<T extends Extract<ObjectType, 'k8s_cluster' | 'workspa
   for (const id of added) {
     const object = found.get(id);
     if (object === undefined) throw invalid(attr, `${id} does not exist.`, 'does_not_exist');
-    if (value.organization !== null && object.organization !== value.organization) throw invalid(attr, `"${object.name}" belongs to another organization.`);
+    if (value.organization !== null && object.organization !== value.organization)
+      throw invalid(attr, `"${object.name}" belongs to another organization.`);
   }
 }

@@ -20,12 +20,21 @@ export interface InheritedFields extends ManagedFields {
 }
 
 /** The recurring window that an object names must exist; what it had before is not asked again. */
-export async function requireWindow(services: ResourceServices, window: string | null | undefined, before: string | null = null): Promise<void> {
+export async function requireWindow(
+  services: ResourceServices,
+  window: string | null | undefined,
+  before: string | null = null,
+): Promise<void> {
   if (window === undefined || window === null || window === before) return;
-  if (!(await services.windows.exists(window))) throw invalid('maintenance_window', `Maintenance window ${window} does not exist.`, 'does_not_exist');
+  if (!(await services.windows.exists(window)))
+    throw invalid('maintenance_window', `Maintenance window ${window} does not exist.`, 'does_not_exist');
 }
 
-export async function createOrganization(services: ResourceServices, fields: InheritedFields & { readonly name: string }, actor: string): Promise<Organization> {
+export async function createOrganization(
+  services: ResourceServices,
+  fields: InheritedFields & { readonly name: string },
+  actor: string,
+): Promise<Organization> {
   await requireWindow(services, fields.maintenance_window);
   const id = derivedId.organization(services.ids, fields.name);
   return create(services, 'organization', { ...newOrganization({ id, name: fields.name, now: services.clock.now() }), ...fields }, actor);

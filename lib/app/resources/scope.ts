@@ -13,5 +13,7 @@ export async function targetIds(services: ResourceServices, config: BlockRollout
 /** SPEC §1: writes that create demand say whom they are meant for; another number refuses the write. */
 export function requireExpected(expected: number | undefined, targets: number): void {
   if (expected === undefined || expected === targets) return;
-  throw conflict(`${targets} targets are in scope, not ${expected}; nothing was changed. Look at the preview, then send expected_targets: ${targets}.`);
+  throw conflict(
+    `${targets} targets are in scope, not ${expected}; nothing was changed. Look at the preview, then send expected_targets: ${targets}.`,
+  );
 }

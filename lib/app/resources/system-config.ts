@@ -1,6 +1,6 @@
-import { isSemver } from '../../domain/version/compare.ts';
 import type { Json } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig, SystemSettings } from '../../domain/shared/rollout.ts';
+import { isSemver } from '../../domain/version/compare.ts';
 import { AppError, invalid } from '../errors.ts';
 import { isSame } from '../import/diff.ts';
 import type { Also, Demand } from '../ports.ts';
@@ -49,7 +49,10 @@ async function writeOnce(services: ResourceServices, patch: SettingsPatch, actor
   requireExpected(patch.expected_targets, targets);
   if (keys.length === 0) return { updated_keys: [], targets_in_scope: targets };
   const demands = demandsFor(services, configs, patch, actor);
-  await services.settings.write(before, after, [audit(services, before, after, keys, actor), ...demands.map((demand): Also => ({ kind: 'demand', demand }))]);
+  await services.settings.write(before, after, [
+    audit(services, before, after, keys, actor),
+    ...demands.map((demand): Also => ({ kind: 'demand', demand })),
+  ]);
   await follow(services, { type: 'settings', id: 'system-config', fields: keys }, ...demands);
   return { updated_keys: keys, targets_in_scope: targets };
 }
@@ -91,18 +94,32 @@ async function readers(services: ResourceServices, keys: readonly string[]): Pro
   return { configs, targets: targets.size };
 }
 
-const reconciles = (config: BlockRolloutConfig): boolean => config.kind === 'trigger' && config.active && !config.archived && config.trigger_type === 'reconciliation';
+const reconciles = (config: BlockRolloutConfig): boolean =>
+  config.kind === 'trigger' && config.active && !config.archived && config.trigger_type === 'reconciliation';
 
 const textOf = (config: BlockRolloutConfig): string =>
   [config.target_version, config.block_config_template, config.template_block].filter((text) => text !== null).join('\n');
 
-function demandsFor(services: ResourceServices, configs: readonly BlockRolloutConfig[], { allow_downgrade }: SettingsPatch, actor: string): Demand[] {
+function demandsFor(
+  services: ResourceServices,
+  configs: readonly BlockRolloutConfig[],
+  { allow_downgrade }: SettingsPatch,
+  actor: string,
+): Demand[] {
   if (configs.length > MOST_DEMANDS) return [demandOf(services, { allow_downgrade }, actor)];
   return configs.map((config) => demandOf(services, { rollout_config: config.id, allow_downgrade }, actor));
 }
 
 function audit(services: ResourceServices, before: SystemSettings, after: SystemSettings, keys: readonly string[], actor: string): Also {
   const of = (settings: SystemSettings): Json => Object.fromEntries(keys.map((key) => [key, flat(settings)[key] ?? null]));
-  const facts = { actor, action: 'update', organization: null, object_type: 'settings', object_id: 'system-config', before: of(before), after: of(after) };
+  const facts = {
+    actor,
+    action: 'update',
+    organization: null,
+    object_type: 'settings',
+    object_id: 'system-config',
+    before: of(before),
+    after: of(after),
+  };
   return { kind: 'audit', event: auditEvent(services, facts) };
 }

@@ -38,14 +38,24 @@ export async function find<T extends ObjectType>(services: ResourceServices, typ
 }
 
 /** An object that a request names in a field: it must exist. */
-export async function findNamed<T extends ObjectType>(services: ResourceServices, type: T, id: string, attr: string): Promise<ObjectTypes[T]> {
+export async function findNamed<T extends ObjectType>(
+  services: ResourceServices,
+  type: T,
+  id: string,
+  attr: string,
+): Promise<ObjectTypes[T]> {
   const value = await services.objects.get(type, id, true);
   if (value === null) throw invalid(attr, `${WORDS[type]} ${id} does not exist.`, 'does_not_exist');
   return value;
 }
 
 /** A parent under which something is made: it must exist and not be archived. */
-export async function findParent<T extends ObjectType>(services: ResourceServices, type: T, id: string, attr: string): Promise<ObjectTypes[T]> {
+export async function findParent<T extends ObjectType>(
+  services: ResourceServices,
+  type: T,
+  id: string,
+  attr: string,
+): Promise<ObjectTypes[T]> {
   const value = await findNamed(services, type, id, attr);
   if (value.archived) throw invalid(attr, `${WORDS[type]} "${value.name}" is archived; bring it back first.`);
   return value;
@@ -72,7 +82,12 @@ export async function create<T extends ObjectType>(
 }
 
 /** The name is taken; by something archived, perhaps, which nobody sees in a list. */
-async function explainExisting<T extends ObjectType>(services: ResourceServices, type: T, value: { id: string; name: string }, error: unknown): Promise<never> {
+async function explainExisting<T extends ObjectType>(
+  services: ResourceServices,
+  type: T,
+  value: { id: string; name: string },
+  error: unknown,
+): Promise<never> {
   if (!(error instanceof AppError) || error.kind !== 'conflict') throw error;
   const existing = await services.objects.get(type, value.id, true);
   const archived = existing?.archived === true ? ' It is archived: POST to its archive/ without a body brings it back.' : '';
@@ -89,7 +104,12 @@ export interface Edit<T extends ObjectType> {
 }
 
 /** Changes an object. Somebody else's change in between is read and merged; nothing is written when nothing differs. */
-export async function edit<T extends ObjectType>(services: ResourceServices, type: T, id: string, request: Edit<T>): Promise<ObjectTypes[T]> {
+export async function edit<T extends ObjectType>(
+  services: ResourceServices,
+  type: T,
+  id: string,
+  request: Edit<T>,
+): Promise<ObjectTypes[T]> {
   for (let attempt = 1; ; attempt++) {
     const before = await find(services, type, id);
     const after = await request.change(before);
@@ -155,7 +175,9 @@ const HIDDEN = new Set(['config']);
 
 function changedFields(before: object | null, after: object): string[] {
   const [old, now] = [fieldsOf(before), fieldsOf(after)];
-  return Object.keys({ ...old, ...now }).filter((field) => !UNTOLD.has(field) && !isSame({ v: old[field] ?? null }, { v: now[field] ?? null }));
+  return Object.keys({ ...old, ...now }).filter(
+    (field) => !UNTOLD.has(field) && !isSame({ v: old[field] ?? null }, { v: now[field] ?? null }),
+  );
 }
 
 interface Audited {

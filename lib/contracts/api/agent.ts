@@ -41,7 +41,11 @@ export const agentReport = z
     running_action_runs: z.array(id).max(100).exactOptional(),
     check_results: z.array(checkResult).max(1000).exactOptional(),
     check_summary: z
-      .object({ monitored_endpoints: count.exactOptional(), failed_checks: count.exactOptional(), successful_checks: count.exactOptional() })
+      .object({
+        monitored_endpoints: count.exactOptional(),
+        failed_checks: count.exactOptional(),
+        successful_checks: count.exactOptional(),
+      })
       .exactOptional(),
     reported_at: text.nullable().exactOptional(),
     start_time: text.nullable().exactOptional(),

@@ -28,7 +28,15 @@ const rolloutOverride = z.strictObject({
 });
 const CLUSTER_OWNED = [
   ...['organization', 'organization_id', 'block', 'kubernetes_apps', 'kubernetes_version', 'installed', 'cluster_domain', 'alias', 'kind'],
-  ...['is_host_cluster', 'is_infrastructure_cluster', 'credential', 'addons', 'backup_schedules', 'operator_loglevel', 'managed_by_content_type'],
+  ...[
+    'is_host_cluster',
+    'is_infrastructure_cluster',
+    'credential',
+    'addons',
+    'backup_schedules',
+    'operator_loglevel',
+    'managed_by_content_type',
+  ],
   ...['operator_ignore_namespaces', 'discovery_ignored_namespaces', 'managed_by_object_id', 'criticality', 'created_by_component'],
 ];
 const clusterFields = {
@@ -71,9 +79,38 @@ export const block = z
   .meta({ id: 'Block' });
 
 const BLOCK_OWNED = [
-  ...['organization', 'organization_id', 'installed_version', 'installed', 'update_needed', 'last_installed_at', 'installation_status', 'config_hash'],
-  ...['managed_by', 'created_by_brc', 'managed_by_brc', 'active_item', 'active_rollout', 'is_behind_stable', 'latest_stable', 'template', 'checksum'],
-  ...['template_block', 'registry_url', 'full_spec', 'user_spec', 'app_version', 'description', 'supports_ha', 'block_poly_raw', 'readme_md_raw'],
+  ...[
+    'organization',
+    'organization_id',
+    'installed_version',
+    'installed',
+    'update_needed',
+    'last_installed_at',
+    'installation_status',
+    'config_hash',
+  ],
+  ...[
+    'managed_by',
+    'created_by_brc',
+    'managed_by_brc',
+    'active_item',
+    'active_rollout',
+    'is_behind_stable',
+    'latest_stable',
+    'template',
+    'checksum',
+  ],
+  ...[
+    'template_block',
+    'registry_url',
+    'full_spec',
+    'user_spec',
+    'app_version',
+    'description',
+    'supports_ha',
+    'block_poly_raw',
+    'readme_md_raw',
+  ],
   ...['changelog_poly_raw', 'examples_poly_raw', 'changelog_poly_parsed', 'criticality'],
 ];
 const ownerText = z.union([z.string().min(1).max(253), z.number().int()]).transform(String);
@@ -92,7 +129,13 @@ const blockFields = {
   managed_by_object_id: ownerText.nullable().exactOptional(),
 };
 export const createBlock = requestObject(
-  { ...blockFields, name, workspace: idIn, k8s_cluster: idIn.nullable().exactOptional(), created_by_component: componentName.exactOptional() },
+  {
+    ...blockFields,
+    name,
+    workspace: idIn,
+    k8s_cluster: idIn.nullable().exactOptional(),
+    created_by_component: componentName.exactOptional(),
+  },
   BLOCK_OWNED,
 ).meta({ id: 'CreateBlock' });
 export const updateBlock = requestObject(blockFields, [
@@ -117,8 +160,27 @@ export const app = z
   .meta({ id: 'K8sApp' });
 
 const APP_OWNED = [
-  ...['organization', 'organization_id', 'workspace', 'workspace_id', 'installed_version', 'desired_version', 'last_reconciled', 'kind', 'namespace'],
-  ...['installed', 'uninstalled', 'active', 'source', 'created_by_component', 'managed_by_content_type', 'managed_by_object_id', 'criticality'],
+  ...[
+    'organization',
+    'organization_id',
+    'workspace',
+    'workspace_id',
+    'installed_version',
+    'desired_version',
+    'last_reconciled',
+    'kind',
+    'namespace',
+  ],
+  ...[
+    'installed',
+    'uninstalled',
+    'active',
+    'source',
+    'created_by_component',
+    'managed_by_content_type',
+    'managed_by_object_id',
+    'criticality',
+  ],
 ];
 const appFields = {
   ...managedIn,

@@ -72,4 +72,9 @@ export const reasonBody = z.strictObject({ reason: reason.nullable().exactOption
 export const archiveBody = z.strictObject({ archive_reason: reason.nullable().exactOptional() });
 export const archiveAnswer = z.object({ archived: z.boolean() });
 /** SPEC §2.8: what is still active under an object is left behind only on purpose. */
-export const forceQuery = z.strictObject({ force: z.enum(['true', 'false']).transform((v) => v === 'true').exactOptional() });
+export const forceQuery = z.strictObject({
+  force: z
+    .enum(['true', 'false'])
+    .transform((v) => v === 'true')
+    .exactOptional(),
+});

@@ -106,7 +106,14 @@ const fields = {
 };
 
 const OWNED = [
-  ...['next_fire_at', 'rollouts_count', 'last_rollout_status', 'rendered_target_version', 'rendered_template_block', 'target_organization_names'],
+  ...[
+    'next_fire_at',
+    'rollouts_count',
+    'last_rollout_status',
+    'rendered_target_version',
+    'rendered_template_block',
+    'target_organization_names',
+  ],
   ...['target_workspace_names', 'targets_in_scope', 'template_revision', 'organization', 'workspace', 'criticality'],
 ];
 export const createConfig = requestObject({ ...fields, is_system_config: z.boolean().exactOptional() }, OWNED).meta({

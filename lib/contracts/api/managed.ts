@@ -35,13 +35,40 @@ export const managedIn = {
  * whole back, so they are dropped from a request, whatever their value.
  */
 const OWNED = [
-  ...['id', 'created_at', 'updated_at', 'deleted_at', 'is_deleted', 'deleted_by_user', 'created', 'created_by', 'url', 'icon_url', 'is_class_icon'],
+  ...[
+    'id',
+    'created_at',
+    'updated_at',
+    'deleted_at',
+    'is_deleted',
+    'deleted_by_user',
+    'created',
+    'created_by',
+    'url',
+    'icon_url',
+    'is_class_icon',
+  ],
   ...['debug_mode', 'provider', 'provider_reference', 'provider_id', 'platform_service', 'scope', 'conditions', 'tolerations'],
   ...['state', 'last_state', 'state_reason', 'last_state_change', 'archived', 'archived_at', 'archived_reason', 'slug'],
   ...['reconciliation_enabled', 'reconciliation_running', 'reconciliation_task_id', 'reconciliation_task_meta', 'last_reconciliation'],
-  ...['last_reconciliation_duration_seconds', 'discovery_enabled', 'discovery_running', 'discovery_task_id', 'discovery_task_meta', 'last_discovery'],
+  ...[
+    'last_reconciliation_duration_seconds',
+    'discovery_enabled',
+    'discovery_running',
+    'discovery_task_id',
+    'discovery_task_meta',
+    'last_discovery',
+  ],
   ...['repair_enabled', 'repair_running', 'repair_task_id', 'repair_task_meta', 'last_repair', 'effective_criticality', 'last_action_run'],
-  ...['target_availability', 'actual_availability', 'slo_target', 'slo_availability', 'sla_target', 'sla_availability', 'effective_slo_target'],
+  ...[
+    'target_availability',
+    'actual_availability',
+    'slo_target',
+    'slo_availability',
+    'sla_target',
+    'sla_availability',
+    'effective_slo_target',
+  ],
   ...['effective_sla_target', 'condition_instance_count', 'active_condition_instances', 'organization_priority'],
 ] as const;
 

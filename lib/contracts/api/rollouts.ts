@@ -159,6 +159,8 @@ const agentRunOut = {
 export const agentRun = z.object(agentRunOut).meta({ id: 'AgentRun' });
 export const claimedRun = z.object({ ...agentRunOut, config: z.record(z.string(), z.unknown()).nullable() }).meta({ id: 'ClaimedRun' });
 
-export const pauseCluster = z.strictObject({ reason: reason.nullable().exactOptional(), until: instantIn.nullable().exactOptional() }).meta({
-  id: 'PauseCluster',
-});
+export const pauseCluster = z
+  .strictObject({ reason: reason.nullable().exactOptional(), until: instantIn.nullable().exactOptional() })
+  .meta({
+    id: 'PauseCluster',
+  });

@@ -40,13 +40,23 @@ export interface ResourceSpec<O extends z.ZodType, C extends z.ZodType, U extend
 }
 
 /** The operations that every object has. */
-export function resourceRoutes<O extends z.ZodType, C extends z.ZodType, U extends z.ZodType, Q extends z.ZodType>(spec: ResourceSpec<O, C, U, Q>) {
+export function resourceRoutes<O extends z.ZodType, C extends z.ZodType, U extends z.ZodType, Q extends z.ZodType>(
+  spec: ResourceSpec<O, C, U, Q>,
+) {
   const { path, word, one, create, update, query } = spec;
   const at = (rest: string) => ({ path: `${path}${rest}`, aliases: (spec.aliases ?? []).map((alias) => `${alias}${rest}`) });
   const changed = { request: update, answers: { 200: one }, right: 'admin', conflicts: true } as const;
   return {
     list: route({ ...at(''), method: 'GET', right: 'read_all', summary: `List ${word}s`, query, answers: { 200: page(one) } }),
-    create: route({ ...at(''), method: 'POST', right: 'admin', summary: `Make a ${word}`, request: create, answers: { 201: one }, conflicts: true }),
+    create: route({
+      ...at(''),
+      method: 'POST',
+      right: 'admin',
+      summary: `Make a ${word}`,
+      request: create,
+      answers: { 201: one },
+      conflicts: true,
+    }),
     get: route({ ...at('/{id}'), method: 'GET', right: 'read_all', summary: `Read a ${word}`, answers: { 200: one } }),
     replace: route({ ...at('/{id}'), method: 'PUT', summary: `Change a ${word}; what is left out stays as it is`, ...changed }),
     update: route({ ...at('/{id}'), method: 'PATCH', summary: `Change a ${word}`, ...changed }),
@@ -60,12 +70,26 @@ export function resourceRoutes<O extends z.ZodType, C extends z.ZodType, U exten
       answers: { 200: archiveAnswer },
       conflicts: true,
     }),
-    remove: route({ ...at('/{id}'), method: 'DELETE', right: 'admin', summary: `Archive a ${word}`, query: forceQuery, answers: { 204: null }, conflicts: true }),
+    remove: route({
+      ...at('/{id}'),
+      method: 'DELETE',
+      right: 'admin',
+      summary: `Archive a ${word}`,
+      query: forceQuery,
+      answers: { 204: null },
+      conflicts: true,
+    }),
   } as const;
 }
 
 /** A list and its single objects, without changes. */
-export function readRoutes<O extends z.ZodType, D extends z.ZodType, Q extends z.ZodType>(spec: { path: string; word: string; row: O; one: D; query: Q }) {
+export function readRoutes<O extends z.ZodType, D extends z.ZodType, Q extends z.ZodType>(spec: {
+  path: string;
+  word: string;
+  row: O;
+  one: D;
+  query: Q;
+}) {
   const { path, word, row, one, query } = spec;
   return {
     list: route({ path, method: 'GET', right: 'read_all', summary: `List ${word}s`, query, answers: { 200: page(row) } }),

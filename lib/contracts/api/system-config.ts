@@ -6,9 +6,18 @@ import { jsonValue } from './common.ts';
 /** A whole number or its decimal text ("0"); never "10%", 12.5, null. */
 const whole = (min: number, max: number) =>
   z
-    .union([z.number(), z.string().regex(/^\d{1,10}$/).transform(Number)], {
-      error: (issue) => (issue.input === null ? undefined : `must be a whole number from ${min} to ${max}`),
-    })
+    .union(
+      [
+        z.number(),
+        z
+          .string()
+          .regex(/^\d{1,10}$/)
+          .transform(Number),
+      ],
+      {
+        error: (issue) => (issue.input === null ? undefined : `must be a whole number from ${min} to ${max}`),
+      },
+    )
     .pipe(z.number().int().min(min).max(max))
     .meta({ type: 'integer', minimum: min, maximum: max });
 
@@ -35,7 +44,10 @@ const known = {
   RETENTION_DAYS: NUMBERS.RETENTION_DAYS.exactOptional(),
   AUDIT_RETENTION_DAYS: NUMBERS.AUDIT_RETENTION_DAYS.exactOptional(),
   /** Nothing starts in any wave while it is set; nothing bypasses it. */
-  ROLLOUTS_PAUSED: z.strictObject({ reason: z.string().min(1).max(500) }).nullable().exactOptional(),
+  ROLLOUTS_PAUSED: z
+    .strictObject({ reason: z.string().min(1).max(500) })
+    .nullable()
+    .exactOptional(),
   /** Not a key: lets this change lower OPERATOR_BLOCK_VERSION on clusters that have a newer one. */
   allow_downgrade: z.boolean().exactOptional(),
   /** Not a key: the number of clusters that the change is meant for. */

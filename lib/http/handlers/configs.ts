@@ -1,7 +1,7 @@
-import { type ConfigRequest, createConfig, updateConfig } from '../../app/resources/configs.ts';
-import { previewConfig } from '../../app/resources/config-preview.ts';
 import type { EngineServices } from '../../app/engine/services.ts';
 import { triggerNow } from '../../app/engine/trigger-now.ts';
+import { previewConfig } from '../../app/resources/config-preview.ts';
+import { type ConfigRequest, createConfig, updateConfig } from '../../app/resources/configs.ts';
 import { targetIds } from '../../app/resources/scope.ts';
 import type { ResourceServices } from '../../app/resources/services.ts';
 import { find } from '../../app/resources/write.ts';

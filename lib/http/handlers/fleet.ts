@@ -1,3 +1,4 @@
+import type { Downtime, Listing } from '../../app/ports.ts';
 import { createBlock, updateBlock } from '../../app/resources/blocks.ts';
 import { createApp, createCluster, updateApp, updateCluster } from '../../app/resources/clusters.ts';
 import { listObjects } from '../../app/resources/list.ts';
@@ -5,7 +6,6 @@ import { completeMaintenance, createMaintenance, updateMaintenance } from '../..
 import { createOrganization, createWorkspace, updateOrganization, updateWorkspace } from '../../app/resources/organizations.ts';
 import type { ResourceServices } from '../../app/resources/services.ts';
 import { find } from '../../app/resources/write.ts';
-import type { Downtime, Listing } from '../../app/ports.ts';
 import type { HandlersOf } from '../api-types.ts';
 import { reply } from '../event.ts';
 import { envelope } from '../paging.ts';
@@ -99,7 +99,8 @@ export function maintenanceHandlers(services: ResourceServices): HandlersOf<'mai
       type: 'maintenance',
       present: (rows) => shown([...rows]),
       narrow: async ({ draft, k8s_cluster }) => ({
-        also: (row) => (draft === undefined || row.draft === draft) && (k8s_cluster === undefined || row.k8s_clusters.includes(k8s_cluster)),
+        also: (row) =>
+          (draft === undefined || row.draft === draft) && (k8s_cluster === undefined || row.k8s_clusters.includes(k8s_cluster)),
       }),
       create: (body, { actor }) => createMaintenance(services, body, actor),
       update: (id, body, { actor }) => updateMaintenance(services, id, body, actor),

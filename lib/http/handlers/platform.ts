@@ -1,14 +1,14 @@
-import { getImport, type ImportProgress, startImport } from '../../app/import/start.ts';
+import type { z } from 'zod';
+import { notFound } from '../../app/errors.ts';
 import type { ImportServices } from '../../app/import/ports.ts';
+import { getImport, type ImportProgress, startImport } from '../../app/import/start.ts';
+import type { AccessKey } from '../../app/ports.ts';
 import { createAgentKey, createApiKey, findKey, type KeyFamily, revokeKey } from '../../app/resources/access-keys.ts';
 import { listObjects } from '../../app/resources/list.ts';
 import type { ResourceServices } from '../../app/resources/services.ts';
 import { flat, updateSettings } from '../../app/resources/system-config.ts';
-import type { AccessKey } from '../../app/ports.ts';
 import { urlOf } from '../../app/urls.ts';
-import { notFound } from '../../app/errors.ts';
 import type { updateSystemConfig } from '../../contracts/api/system-config.ts';
-import type { z } from 'zod';
 import type { Call, HandlersOf } from '../api-types.ts';
 import { type Reply, reply } from '../event.ts';
 import { LABEL_KEYS } from '../label-keys.ts';
@@ -91,7 +91,8 @@ const presentImport = ({ created_at, finished_at, ...progress }: ImportProgress)
 });
 
 export const importHandlers = (imports: ImportServices): HandlersOf<'imports'> => ({
-  create: async ({ body, query, actor }) => reply(202, presentImport(await startImport(imports, { body: body.bytes, actor, prune: query.prune ?? false }))),
+  create: async ({ body, query, actor }) =>
+    reply(202, presentImport(await startImport(imports, { body: body.bytes, actor, prune: query.prune ?? false }))),
   get: async ({ id }) => reply(200, presentImport(await getImport(imports, id))),
 });
 

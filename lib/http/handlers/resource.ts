@@ -1,8 +1,8 @@
+import type { ObjectTypes } from '../../app/ports.ts';
 import { type Archivable, archive, unarchive } from '../../app/resources/archive.ts';
-import { type ListFilters, listObjects, type ListRequest } from '../../app/resources/list.ts';
+import { type ListFilters, type ListRequest, listObjects } from '../../app/resources/list.ts';
 import type { ResourceServices } from '../../app/resources/services.ts';
 import { find } from '../../app/resources/write.ts';
-import type { ObjectTypes } from '../../app/ports.ts';
 import type { Call } from '../api-types.ts';
 import { type Reply, reply } from '../event.ts';
 import { envelope } from '../paging.ts';
@@ -21,7 +21,10 @@ export interface ResourceHandling<T extends Archivable, Q extends BaseQuery, C, 
 }
 
 /** The operations that every object has, made of what is particular to one. */
-export function resourceHandlers<T extends Archivable, Q extends BaseQuery, C, U>(services: ResourceServices, own: ResourceHandling<T, Q, C, U>) {
+export function resourceHandlers<T extends Archivable, Q extends BaseQuery, C, U>(
+  services: ResourceServices,
+  own: ResourceHandling<T, Q, C, U>,
+) {
   const { type, present } = own;
   const one = async (status: number, value: ObjectTypes[T]): Promise<Reply> => reply(status, (await present([value]))[0]);
   const change = async (call: Call<unknown, U>): Promise<Reply> => one(200, await own.update(call.id, call.body, call));

@@ -1,6 +1,6 @@
-import { createManualItem, forceUpdate } from '../../app/engine/manual-item.ts';
 import { forceItem, skipItem } from '../../app/engine/item-verbs.ts';
 import { listItems, listRuns, listWaves } from '../../app/engine/lists.ts';
+import { createManualItem, forceUpdate } from '../../app/engine/manual-item.ts';
 import { pauseCluster, resumeCluster } from '../../app/engine/pause-cluster.ts';
 import { retryWave } from '../../app/engine/retry-wave.ts';
 import type { EngineServices } from '../../app/engine/services.ts';
@@ -39,7 +39,8 @@ export const waveHandlers = (engine: EngineServices): HandlersOf<'waves'> => ({
   },
   get: async ({ id }) => reply(200, present.waveDetail(await waveView(engine, id))),
   update: async ({ id, body, actor }) => {
-    const wave = body.status === undefined ? (await waveView(engine, id)).wave : await setStatus(engine, id, body.status, body.reason ?? null, actor);
+    const wave =
+      body.status === undefined ? (await waveView(engine, id)).wave : await setStatus(engine, id, body.status, body.reason ?? null, actor);
     return reply(200, present.wave(wave));
   },
   pause: async ({ id, body, actor }) => reply(200, present.wave(await pauseWave(engine, id, body.reason ?? null, actor))),
@@ -58,7 +59,15 @@ export const itemHandlers = (engine: EngineServices): HandlersOf<'items'> => ({
     const { page, filters } = split(query);
     const found = await listItems(engine, { ...filters, archived: null }, page);
     const parents = await parentsOf(engine.objects, found.rows);
-    return reply(200, envelope(found, found.rows.map((row) => present.item(row, parents)), page, address));
+    return reply(
+      200,
+      envelope(
+        found,
+        found.rows.map((row) => present.item(row, parents)),
+        page,
+        address,
+      ),
+    );
   },
   get: async ({ id }) => {
     const { item, blockers, earliest_start } = await itemView(engine, id);
@@ -80,7 +89,15 @@ export const runHandlers = (engine: EngineServices): HandlersOf<'runs'> => ({
     const { page, filters } = split(query);
     const found = await listRuns(engine, { ...filters, archived: null }, page);
     const parents = await parentsOf(engine.objects, found.rows);
-    return reply(200, envelope(found, found.rows.map((row) => present.actionRun(row, parents)), page, address));
+    return reply(
+      200,
+      envelope(
+        found,
+        found.rows.map((row) => present.actionRun(row, parents)),
+        page,
+        address,
+      ),
+    );
   },
   get: async ({ id }) => {
     const { run, log_stdout, log_stderr } = await runView(engine, id);

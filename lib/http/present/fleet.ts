@@ -18,7 +18,11 @@ export const organization = (value: Organization): z.input<typeof organizations.
   maintenance_window: value.maintenance_window,
 });
 
-export const workspace = (value: Workspace, parents: Parents, owner: Organization | undefined): z.input<typeof organizations.workspace> => ({
+export const workspace = (
+  value: Workspace,
+  parents: Parents,
+  owner: Organization | undefined,
+): z.input<typeof organizations.workspace> => ({
   ...managed(value, 'workspace'),
   organization: parents.organization(value.organization),
   criticality: value.criticality,
@@ -76,7 +80,9 @@ export const block = (value: Block, parents: Parents): z.input<typeof clusters.b
 
 /** The one version rule answers everywhere (SPEC §2.3). */
 const updateNeeded = (value: Block): boolean =>
-  value.installed_version !== null && value.block_version !== null && compareVersions(value.installed_version, value.block_version, false) === 'upgrade';
+  value.installed_version !== null &&
+  value.block_version !== null &&
+  compareVersions(value.installed_version, value.block_version, false) === 'upgrade';
 
 export const app = (value: K8sApp, parents: Parents, on: Block | undefined): z.input<typeof clusters.app> => ({
   ...managed(value, 'k8s_app'),

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
+import type { WaveView } from '../../app/engine/views.ts';
+import type { OperatorRow } from '../../app/operator/operator-rollout.ts';
+import type { ObjectStore } from '../../app/ports.ts';
 import { urlOf } from '../../app/urls.ts';
 import type * as configs from '../../contracts/api/configs.ts';
 import type * as operator from '../../contracts/api/operator-rollout.ts';
 import type * as rollouts from '../../contracts/api/rollouts.ts';
-import type { WaveView } from '../../app/engine/views.ts';
-import type { OperatorRow } from '../../app/operator/operator-rollout.ts';
-import type { ObjectStore } from '../../app/ports.ts';
 import { parseCron } from '../../domain/recurrence/cron.ts';
 import { nextFire, nextFires } from '../../domain/recurrence/fires.ts';
 import type { ActionRun, BlockRolloutConfig, Item, Wave } from '../../domain/shared/rollout.ts';
@@ -138,7 +138,15 @@ export async function scopeNames(objects: ObjectStore, rows: readonly BlockRollo
 
 export function config(value: BlockRolloutConfig, names: ScopeNames, now: Instant): z.input<typeof configs.config> {
   const named = (ids: readonly string[], of: ReadonlyMap<string, string>): string[] => ids.map((id) => of.get(id) ?? id);
-  const { version: _version, created_at: _created, updated_at: _updated, archived_at: _archived, labels: _labels, annotations: _annotations, ...own } = value;
+  const {
+    version: _version,
+    created_at: _created,
+    updated_at: _updated,
+    archived_at: _archived,
+    labels: _labels,
+    annotations: _annotations,
+    ...own
+  } = value;
   return {
     ...own,
     ...managed(value, 'block_rollout_config'),
@@ -162,7 +170,14 @@ export function fires(value: BlockRolloutConfig, now: Instant, count: number): r
   return next === null ? [] : [next];
 }
 
-export const operatorRow = ({ last_seen, silent_for, earliest_start, blockers, stuck: _stuck, ...row }: OperatorRow): z.input<typeof operator.operatorRow> => ({
+export const operatorRow = ({
+  last_seen,
+  silent_for,
+  earliest_start,
+  blockers,
+  stuck: _stuck,
+  ...row
+}: OperatorRow): z.input<typeof operator.operatorRow> => ({
   ...row,
   last_seen: isoOrNull(last_seen),
   silent_for_seconds: silent_for === null ? null : Math.max(0, Math.floor(silent_for / 1000)),

@@ -4,18 +4,40 @@ import { labelKeys } from '../clusters.ts';
 import * as imports from '../import.ts';
 import * as keys from '../keys.ts';
 import { filter, listQuery, page } from '../paging.ts';
-import { MEGABYTE, route } from '../route.ts';
 import { agentRun, claimedRun } from '../rollouts.ts';
+import { MEGABYTE, route } from '../route.ts';
 import * as settings from '../system-config.ts';
 
 const settingsAt = { path: 'system-config', aliases: ['system/config'] } as const;
 
 function keyRoutes<C extends z.ZodType, M extends z.ZodType>(path: string, word: string, create: C, made: M, secrets: readonly string[]) {
   return {
-    list: route({ path, method: 'GET', right: 'admin', summary: `List ${word}s`, query: listQuery({}), answers: { 200: page(keys.accessKey) } }),
-    create: route({ path, method: 'POST', right: 'admin', summary: `Make an ${word}; it is shown once`, request: create, answers: { 201: made }, secrets }),
+    list: route({
+      path,
+      method: 'GET',
+      right: 'admin',
+      summary: `List ${word}s`,
+      query: listQuery({}),
+      answers: { 200: page(keys.accessKey) },
+    }),
+    create: route({
+      path,
+      method: 'POST',
+      right: 'admin',
+      summary: `Make an ${word}; it is shown once`,
+      request: create,
+      answers: { 201: made },
+      secrets,
+    }),
     get: route({ path: `${path}/{id}`, method: 'GET', right: 'admin', summary: `Read an ${word}`, answers: { 200: keys.accessKey } }),
-    remove: route({ path: `${path}/{id}`, method: 'DELETE', right: 'admin', summary: `Revoke an ${word}`, answers: { 204: null }, conflicts: true }),
+    remove: route({
+      path: `${path}/{id}`,
+      method: 'DELETE',
+      right: 'admin',
+      summary: `Revoke an ${word}`,
+      answers: { 204: null },
+      conflicts: true,
+    }),
   } as const;
 }
 
@@ -47,17 +69,42 @@ export const platformRoutes = {
       max_bytes: 4 * MEGABYTE,
       conflicts: true,
     }),
-    get: route({ path: 'import/{id}', method: 'GET', right: 'admin', summary: 'Progress of an import', answers: { 200: imports.importState } }),
+    get: route({
+      path: 'import/{id}',
+      method: 'GET',
+      right: 'admin',
+      summary: 'Progress of an import',
+      answers: { 200: imports.importState },
+    }),
   },
   meta: {
     whoami: route({ path: 'whoami', method: 'GET', right: 'authenticated', summary: 'Whose key this is', answers: { 200: keys.whoami } }),
-    labelKeys: route({ path: 'label-keys', method: 'GET', right: 'read_all', summary: 'Label keys that the platform uses', answers: { 200: labelKeys } }),
-    schema: route({ path: 'schema', method: 'GET', right: 'public', summary: 'This description (OpenAPI 3.1)', answers: { 200: z.record(z.string(), z.unknown()) } }),
-    health: route({ path: 'health', method: 'GET', right: 'public', summary: 'Is the API up?', answers: { 200: z.object({ status: z.literal('ok') }) } }),
+    labelKeys: route({
+      path: 'label-keys',
+      method: 'GET',
+      right: 'read_all',
+      summary: 'Label keys that the platform uses',
+      answers: { 200: labelKeys },
+    }),
+    schema: route({
+      path: 'schema',
+      method: 'GET',
+      right: 'public',
+      summary: 'This description (OpenAPI 3.1)',
+      answers: { 200: z.record(z.string(), z.unknown()) },
+    }),
+    health: route({
+      path: 'health',
+      method: 'GET',
+      right: 'public',
+      summary: 'Is the API up?',
+      answers: { 200: z.object({ status: z.literal('ok') }) },
+    }),
   },
 } as const;
 
-const run = (verb: string, summary: string) => ({ path: `agent/action-runs/{id}/${verb}`, method: 'POST', right: 'act_as_agent', summary, conflicts: true }) as const;
+const run = (verb: string, summary: string) =>
+  ({ path: `agent/action-runs/{id}/${verb}`, method: 'POST', right: 'act_as_agent', summary, conflicts: true }) as const;
 
 /** What agents call; a function of its own serves these. */
 export const agentRoutes = {
@@ -79,7 +126,17 @@ export const agentRoutes = {
       answers: { 200: agent.agentEndpoints },
     }),
     claim: route({ ...run('claim', 'Take an action run and get its config'), request: agent.claimRequest, answers: { 200: claimedRun } }),
-    progress: route({ ...run('progress', 'Report log tails'), request: agent.progressRequest, answers: { 200: agentRun }, max_bytes: 5 * MEGABYTE }),
-    finish: route({ ...run('finish', 'Report how it ended'), request: agent.finishRequest, answers: { 200: agentRun }, max_bytes: 5 * MEGABYTE }),
+    progress: route({
+      ...run('progress', 'Report log tails'),
+      request: agent.progressRequest,
+      answers: { 200: agentRun },
+      max_bytes: 5 * MEGABYTE,
+    }),
+    finish: route({
+      ...run('finish', 'Report how it ended'),
+      request: agent.finishRequest,
+      answers: { 200: agentRun },
+      max_bytes: 5 * MEGABYTE,
+    }),
   },
 } as const;

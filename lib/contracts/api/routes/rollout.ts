@@ -3,12 +3,19 @@ import { itemStatus, reasonBody, runStatus, source, waveStatus } from '../common
 import * as configs from '../configs.ts';
 import * as operator from '../operator-rollout.ts';
 import { filter, listQuery, ownedListQuery, pagingQuery } from '../paging.ts';
-import { readRoutes, resourceRoutes, route } from '../route.ts';
 import * as rollouts from '../rollouts.ts';
+import { readRoutes, resourceRoutes, route } from '../route.ts';
 
 const nothing = z.strictObject({});
 const waveVerb = (verb: string, summary: string) =>
-  ({ path: `block-rollouts/{id}/${verb}`, method: 'POST', right: 'admin', summary, answers: { 200: rollouts.wave }, conflicts: true }) as const;
+  ({
+    path: `block-rollouts/{id}/${verb}`,
+    method: 'POST',
+    right: 'admin',
+    summary,
+    answers: { 200: rollouts.wave },
+    conflicts: true,
+  }) as const;
 
 const configRoutes = resourceRoutes({
   path: 'block-rollout-configs',
