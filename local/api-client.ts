@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { errorBody } from '../lib/contracts/api/errors.ts';
 
@@ -13,6 +14,9 @@ export class ApiRefusal extends Error {
     this.problems = problems;
   }
 }
+
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
+const MAX_TRIES = 5;
 
 export interface Page<T> {
   readonly count: number;
@@ -30,8 +34,16 @@ export class ApiClient {
     this.#key = key;
   }
 
-  get<T>(path: string, schema: z.ZodType<T>): Promise<T> {
-    return this.#send('GET', path, schema);
+  /** Asks again when the service is busy for a moment. */
+  async get<T>(path: string, schema: z.ZodType<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#send('GET', path, schema);
+      } catch (error) {
+        if (!(error instanceof ApiRefusal) || !BUSY.has(error.status) || attempt === MAX_TRIES) throw error;
+        await sleep(attempt * 200);
+      }
+    }
   }
 
   post<T>(

@@ -14,13 +14,23 @@ export interface Following {
   readonly watch: Watch;
   readonly screen: Screen;
   readonly untilSettled: boolean;
+  /** Agents need their time to report for the first time (ms of performance.now). */
+  readonly notSettledBefore: number;
   /** Work that no wave shows yet: targets that are still being looked at. */
   readonly preparing: () => Promise<boolean>;
   readonly signal: AbortSignal;
 }
 
 /** Shows the rollout until it is stopped, or (`untilSettled`) until nothing moves any more; answers the last waves seen. */
-export async function follow({ api, watch, screen, untilSettled, preparing, signal }: Following): Promise<readonly Wave[]> {
+export async function follow({
+  api,
+  watch,
+  screen,
+  untilSettled,
+  notSettledBefore,
+  preparing,
+  signal,
+}: Following): Promise<readonly Wave[]> {
   let waves: readonly Wave[] = [];
   let calm: Calm | null = null;
   while (!signal.aborted) {
@@ -28,7 +38,7 @@ export async function follow({ api, watch, screen, untilSettled, preparing, sign
     try {
       waves = await watch.waves();
       screen.show(await watch.look(waves));
-      if (untilSettled) {
+      if (untilSettled && performance.now() >= notSettledBefore) {
         const settled = !(await preparing()) && (await isSettled(api, waves));
         calm = settled ? stillCalm(calm, waves) : null;
         if (calm !== null && performance.now() - calm.since >= CALM) break;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { importState } from '../lib/contracts/api/import.ts';
 import type { ApiClient } from './api-client.ts';
@@ -11,7 +10,6 @@ export async function importFleet(api: ApiClient, source: FleetSource, say: (lin
   let said = Date.now();
   while (state.status === 'running') {
     if (stopped()) return;
-    await sleep(50);
     state = await api.get(`import/${state.id}/`, importState);
     if (Date.now() - said < 1000) continue;
     said = Date.now();

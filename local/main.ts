@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { SECOND } from '../lib/domain/shared/time.ts';
 import { adminKey, adminKeyFile, writeSecret } from './admin-key.ts';
 import { startVirtualFleet } from './agents/virtual-fleet.ts';
 import { ApiClient } from './api-client.ts';
@@ -96,7 +97,7 @@ async function run(session: Session, given: FleetSource | null): Promise<number>
   }
   const agents = options.agents && played !== null && !signal.aborted ? await virtualAgents(session, played) : null;
   try {
-    return await untilTheEnd(session);
+    return await untilTheEnd(session, agents === null ? 0 : firstReports(played));
   } finally {
     await agents?.stop();
   }
@@ -126,7 +127,13 @@ async function exampleIfEmpty({ api }: Session): Promise<FleetSource | null> {
   return count === 0 ? readFleet(EXAMPLE_FLEET) : null;
 }
 
-async function untilTheEnd(session: Session): Promise<number> {
+/** Until each virtual agent has had the time for two reports, a missing one may just not have come yet. */
+function firstReports(played: FleetSource | null): number {
+  const seconds = Number(played?.fleet.system_config?.AGENT_REPORT_INTERVAL_SECONDS ?? 60);
+  return Math.max(5, 2 * seconds) * SECOND;
+}
+
+async function untilTheEnd(session: Session, atLeast: number): Promise<number> {
   const { api, runtime, screen, signal, options } = session;
   const fault = new AbortController();
   void runtime.failed.then((reason) => fault.abort(reason));
@@ -136,6 +143,7 @@ async function untilTheEnd(session: Session): Promise<number> {
     watch,
     screen,
     untilSettled: options.exitWhenDone,
+    notSettledBefore: performance.now() + atLeast,
     preparing: () => runtime.preparing(),
     signal: AbortSignal.any([signal, fault.signal]),
   });

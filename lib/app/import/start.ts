@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { FleetFile } from '../../contracts/fleet.ts';
-import { AppError, invalid, notFound, unavailable } from '../errors.ts';
-import { IMPORT_PATIENCE, noCounts } from './advance.ts';
+import { AppError, invalid, unavailable } from '../errors.ts';
+import { continueImport, IMPORT_PATIENCE, noCounts } from './advance.ts';
 import { checkFleet, type Mistake, type NamedTarget } from './check.ts';
 import type { Counts, ImportRow, ImportServices } from './ports.ts';
 import { targetId } from './targets.ts';
@@ -29,9 +29,12 @@ export interface ImportProgress {
   readonly finished_at: number | null;
 }
 
+/** Pages that a request applies: small files are done with the first request, and whoever follows a large one brings it on. */
+const PAGES_A_REQUEST = 5;
+
 /**
- * Checks the whole file (one mistake anywhere and nothing is written), keeps it page by page and answers at once;
- * `continueImport` and the tick do the rest.
+ * Checks the whole file (one mistake anywhere and nothing is written), keeps it page by page and applies the first ones. The rest is done by
+ * the requests that ask for its progress, or by the tick when nobody asks.
  */
 export async function startImport(services: ImportServices, { body, actor, prune }: StartImport): Promise<ImportProgress> {
   const { clock, ids, imports, configs } = services;
@@ -62,13 +65,18 @@ export async function startImport(services: ImportServices, { body, actor, prune
   };
   await imports.savePages(row.id, pages);
   if (!(await imports.put(null, row))) throw unavailable('The import could not be kept; send the file again.');
-  return progressOf(row);
+  // It is kept now: what goes wrong from here on is made good by the next request or the tick.
+  return progressOf(await someSteps(services, row.id).catch(() => row));
 }
 
-export async function getImport({ imports }: Pick<ImportServices, 'imports'>, id: string): Promise<ImportProgress> {
-  const row = await imports.get(id);
-  if (row === null) throw notFound(`Import ${id}`);
-  return progressOf(row);
+/** How far it is; asking brings it on. */
+export async function getImport(services: ImportServices, id: string): Promise<ImportProgress> {
+  return progressOf(await someSteps(services, id));
+}
+
+function someSteps(services: ImportServices, id: string): Promise<ImportRow> {
+  let left = PAGES_A_REQUEST;
+  return continueImport(services, id, () => left-- > 0);
 }
 
 export function progressOf({ id, status, total, done, counts, created_at, finished_at }: ImportRow): ImportProgress {
