@@ -81,10 +81,12 @@ const REFUSALS: Readonly<Record<number, string>> = {
 /** The refusals that an operation can answer with. */
 export function refusalsOf(spec: RouteSpec): number[] {
   const statuses = [500, 503];
-  if (spec.right !== 'public') statuses.push(401, 403);
+  if (spec.right !== 'public') statuses.push(401);
+  if (spec.right !== 'public' && spec.right !== 'authenticated') statuses.push(403);
   if (spec.query !== undefined || spec.request !== undefined || spec.right !== 'act_as_agent') statuses.push(400);
   if (spec.path.includes('{id}')) statuses.push(404);
-  if (spec.conflicts === true || spec.method === 'POST') statuses.push(409);
+  // Any POST of people may repeat an Idempotency-Key whose first request is still being worked on.
+  if (spec.conflicts === true || (spec.method === 'POST' && spec.right !== 'act_as_agent')) statuses.push(409);
   if (spec.request !== undefined) statuses.push(413);
   if (spec.request !== undefined && spec.request !== 'raw') statuses.push(415);
   return statuses.sort((a, b) => a - b);
@@ -115,10 +117,15 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Json): 
     ),
   ) as Json & { $defs?: Json };
   Object.assign(components, $defs);
-  return rest;
+  const name = schema.meta()?.id;
+  if (name === undefined) return rest;
+  components[name] = rest;
+  return { $ref: `#/components/schemas/${name}` };
 }
 
 /** Query lists are given as texts or lists of texts; what they mean is in `type`. */
 function dropAlternatives({ jsonSchema }: { jsonSchema: Json }): void {
-  if (jsonSchema['type'] !== undefined) delete jsonSchema['anyOf'];
+  if (jsonSchema['type'] === undefined) return;
+  delete jsonSchema['anyOf'];
+  if (jsonSchema['type'] === 'boolean') delete jsonSchema['enum'];
 }
