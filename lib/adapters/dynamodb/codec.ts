@@ -209,18 +209,25 @@ const TABLE_ATTRIBUTES = new Set(['pk', 'sk', 'gsi1pk', 'gsi1sk', 'gsi2pk', 'gsi
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || (typeof value === 'object' && !(value instanceof Set) && Object.keys(value).length === 0);
 
-const same = (a: unknown, b: unknown): boolean => a === b || (isEmpty(a) && isEmpty(b)) || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
+const same = (a: unknown, b: unknown): boolean =>
+  a === b || (isEmpty(a) && isEmpty(b)) || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
+
+/** `expires_at` is the attribute by which the table deletes rows; an object's own end (a key's) must not meet it. */
+const OWN_END = 'ends_at';
 
 /** Leaves out what equals its default. The id is in the key. */
 export function pack(value: object, defaults: object): Record<string, unknown> {
   const known = defaults as Record<string, unknown>;
   return Object.fromEntries(
-    Object.entries(value).filter(([name, v]) => name !== 'id' && (name in known ? !same(v, known[name]) : v !== null && v !== undefined)),
+    Object.entries(value)
+      .filter(([name, v]) => name !== 'id' && (name in known ? !same(v, known[name]) : v !== null && v !== undefined))
+      .map(([name, v]) => [name === 'expires_at' ? OWN_END : name, v]),
   );
 }
 
 export function unpack<T>(row: Row, defaults: Partial<T>): T {
-  const stored = Object.fromEntries(Object.entries(row).filter(([name]) => !TABLE_ATTRIBUTES.has(name)));
+  const own = Object.entries(row).filter(([name]) => !TABLE_ATTRIBUTES.has(name));
+  const stored = Object.fromEntries(own.map(([name, v]) => [name === OWN_END ? 'expires_at' : name, v]));
   return { id: row.pk.slice(row.pk.indexOf('#') + 1), ...defaults, ...stored } as T;
 }
 
