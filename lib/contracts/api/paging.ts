@@ -51,5 +51,15 @@ const ownedFilters = { ...managedFilters, organizations: filter.ids.exactOptiona
 export const listQuery = <S extends z.ZodRawShape>(shape: S) => z.strictObject({ ...pagingQuery, ...managedFilters, ...shape });
 export const ownedListQuery = <S extends z.ZodRawShape>(shape: S) => z.strictObject({ ...pagingQuery, ...ownedFilters, ...shape });
 
+/** Waves, items and runs: no person makes them, so they have no name of their own and no maker to filter by. */
+export const historyQuery = <S extends z.ZodRawShape>(shape: S) => {
+  const { archived, name_exact, search } = managedFilters;
+  return z.strictObject({ ...pagingQuery, archived, name_exact, search, ...shape });
+};
+export const ownedHistoryQuery = <S extends z.ZodRawShape>(shape: S) => {
+  const { organizations, workspaces } = ownedFilters;
+  return historyQuery({ organizations, workspaces, ...shape });
+};
+
 export const page = <T extends z.ZodType>(row: T) =>
   z.object({ count: z.number().int(), next: z.string().nullable(), previous: z.string().nullable(), results: z.array(row) });

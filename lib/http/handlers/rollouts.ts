@@ -52,12 +52,15 @@ export const waveHandlers = (engine: EngineServices): HandlersOf<'waves'> => ({
   },
 });
 
+/** Items and runs are never archived (SPEC §2.8: those of archived targets stay listed). */
+const NONE = { count: 0, rows: [], cursor: null };
+
 const oneItem = async (engine: EngineServices, item: Item) => present.item(item, await parentsOf(engine.objects, [item]));
 
 export const itemHandlers = (engine: EngineServices): HandlersOf<'items'> => ({
   list: async ({ query, address }) => {
     const { page, filters } = split(query);
-    const found = await listItems(engine, { ...filters, archived: null }, page);
+    const found = query.archived === true ? NONE : await listItems(engine, { ...filters, archived: null }, page);
     const parents = await parentsOf(engine.objects, found.rows);
     return reply(
       200,
@@ -87,7 +90,7 @@ export const itemHandlers = (engine: EngineServices): HandlersOf<'items'> => ({
 export const runHandlers = (engine: EngineServices): HandlersOf<'runs'> => ({
   list: async ({ query, address }) => {
     const { page, filters } = split(query);
-    const found = await listRuns(engine, { ...filters, archived: null }, page);
+    const found = query.archived === true ? NONE : await listRuns(engine, { ...filters, archived: null }, page);
     const parents = await parentsOf(engine.objects, found.rows);
     return reply(
       200,

@@ -74,7 +74,9 @@ describe('an item by hand', () => {
       `k8s_cluster=${fleet.cluster.id}&source=manual`,
     ])
       expect((await done(api.get(`block-rollout-items/?${query}`))).results.map((row: { id: string }) => row.id)).toEqual([answer.body.id]);
-    expect((await done(api.get('block-rollout-items/?status=failed'))).count).toBe(0);
+    for (const query of ['status=failed', 'archived=true', 'search=nothing', `organizations=${fleet.workspace.id}`])
+      expect((await done(api.get(`block-rollout-items/?${query}`))).count, query).toBe(0);
+    expect((await done(api.get(`block-rollout-items/?archived=false&search=cert&organizations=${fleet.organization.id}`))).count).toBe(1);
   });
 
   test('a second one is 409 with the first', async () => {

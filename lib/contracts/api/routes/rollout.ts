@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { itemStatus, reasonBody, runStatus, source, waveStatus } from '../common.ts';
 import * as configs from '../configs.ts';
 import * as operator from '../operator-rollout.ts';
-import { filter, listQuery, ownedListQuery, pagingQuery } from '../paging.ts';
+import { filter, historyQuery, listQuery, ownedHistoryQuery, pagingQuery } from '../paging.ts';
 import * as rollouts from '../rollouts.ts';
 import { readRoutes, resourceRoutes, route } from '../route.ts';
 
@@ -52,7 +52,7 @@ export const rolloutRoutes = {
       word: 'wave',
       row: rollouts.wave,
       one: rollouts.waveDetail,
-      query: listQuery({ rollout_config: filter.id.exactOptional(), status: waveStatus.exactOptional() }),
+      query: historyQuery({ rollout_config: filter.id.exactOptional(), status: waveStatus.exactOptional() }),
     }),
     update: route({
       path: 'block-rollouts/{id}',
@@ -74,7 +74,7 @@ export const rolloutRoutes = {
       word: 'item',
       row: rollouts.item,
       one: rollouts.itemDetail,
-      query: ownedListQuery({
+      query: ownedHistoryQuery({
         block: filter.id.exactOptional(),
         rollout: filter.id.exactOptional(),
         k8s_cluster: filter.id.exactOptional(),
@@ -115,7 +115,7 @@ export const rolloutRoutes = {
     word: 'action run',
     row: rollouts.actionRun,
     one: rollouts.actionRunDetail,
-    query: ownedListQuery({
+    query: ownedHistoryQuery({
       action: filter.text.exactOptional(),
       blocks: filter.ids.exactOptional(),
       k8s_cluster: filter.id.exactOptional(),
