@@ -33,6 +33,8 @@ export interface RuntimeOptions {
   /** Left out: a file in the data folder, nothing with `memory`. */
   readonly log?: Logger;
   readonly random?: () => number;
+  /** Left out: a moment, or nothing under a clock moved by hand. */
+  readonly gatherMs?: number;
 }
 
 export interface Runtime {
@@ -82,7 +84,7 @@ async function start(options: RuntimeOptions, undo: (() => Promise<void> | void)
   const log = logOf(options, folder, clock, undo);
   const embedded = await startTable({ file: folder?.tableFile ?? null, endpoint: process.env['DYNAMODB_ENDPOINT'] });
   undo.push(() => embedded.stop());
-  const { services, table, workflows } = program(options, embedded, clock, log, undo);
+  const { services, table, workflows } = program(options, embedded, clock, activity, log, undo);
   const functions = localFunctions(services);
   const random = options.random ?? Math.random;
   const engine = new LocalEngine({ clock, ids: services.ids, log, activity, executions: tableExecutionLog(table), functions, random });
@@ -125,7 +127,14 @@ function logOf(options: RuntimeOptions, folder: DataFolder | null, clock: Clock,
 }
 
 /** The program's services; the engine that they start executions with is made of them and comes later. */
-function program(options: RuntimeOptions, embedded: EmbeddedTable, clock: Clock, log: Logger, undo: (() => Promise<void> | void)[]) {
+function program(
+  options: RuntimeOptions,
+  embedded: EmbeddedTable,
+  clock: Clock,
+  activity: Activity,
+  log: Logger,
+  undo: (() => Promise<void> | void)[],
+) {
   const client = documentClient(embedded.client);
   undo.push(() => client.destroy());
   const late: { engine: LocalEngine | null } = { engine: null };
@@ -146,7 +155,8 @@ function program(options: RuntimeOptions, embedded: EmbeddedTable, clock: Clock,
     random: options.random ?? Math.random,
     renderer: new NunjucksRenderer(),
     workflows,
-    gatherMs: options.virtualClock === null ? GATHER_MS : 0,
+    gatherMs: options.gatherMs ?? (options.virtualClock === null ? GATHER_MS : 0),
+    track: (work) => activity.run(work),
     // Pauses between tries take real time, which a clock moved by hand has none of.
     ...(options.virtualClock === null ? {} : { retry: { tries: 8, pause: () => Promise.resolve() } }),
   });

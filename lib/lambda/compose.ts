@@ -42,6 +42,8 @@ export interface Foundations {
   readonly workflows: WorkflowStarter;
   /** How long work asked for several times is gathered; 0 = not at all, as on Lambda and under a clock moved by hand. */
   readonly gatherMs: number;
+  /** Told of work that nobody waits for. */
+  readonly track?: (work: () => Promise<void>) => Promise<void>;
   /** Left out: 8 tries with jittered pauses. */
   readonly retry?: Retry;
 }
@@ -144,16 +146,16 @@ async function followed(engine: EngineServices, change: Change): Promise<void> {
 }
 
 /** What is asked for again before it was done is done once. A fault is logged: whoever asked has long gone on. */
-function gathered({ gatherMs, log }: Foundations): EngineServices['soon'] {
+function gathered({ gatherMs, clock, log, track = (work) => work() }: Foundations): EngineServices['soon'] {
   const waiting = new Set<string>();
   return async (name, work) => {
     if (gatherMs === 0) return work();
     if (waiting.has(name)) return;
     waiting.add(name);
-    setTimeout(() => {
+    void clock.until(clock.now() + gatherMs).then(() => {
       waiting.delete(name);
-      work().catch((error: unknown) => log.warn('late_work_failed', { name, error: String(error) }));
-    }, gatherMs).unref();
+      return track(work).catch((error: unknown) => log.warn('late_work_failed', { name, error: String(error) }));
+    });
   };
 }
 

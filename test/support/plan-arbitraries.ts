@@ -45,6 +45,7 @@ const targetParts: fc.Arbitrary<Partial<TargetFacts>> = fc.record({
   agent: agents,
   cluster_state: mostly<TargetFacts['cluster_state']>('OK', null, 'WARNING', 'CRITICAL'),
   has_contact: fc.boolean(),
+  installed: fc.constant({ version: null, app: 'app', reported: true }),
   active_maintenance_until: mostly<Instant | null>(null, NOW, NOW + HOUR),
   calendar: fc.constantFrom(...CALENDARS),
 });

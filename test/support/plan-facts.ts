@@ -148,6 +148,7 @@ export function target(parts: Partial<TargetFacts> = {}): TargetFacts {
     cluster_state: 'OK',
     has_contact: true,
     active_maintenance_until: null,
+    installed: { version: null, app: 'app', reported: true },
     calendar: calendar(),
     ...parts,
   };

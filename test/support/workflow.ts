@@ -83,7 +83,7 @@ export const plan = (next: string, more: Payload = {}): Payload => ({
 });
 
 export const batch = (...items: string[]): Payload => ({
-  orders: items.map((item) => ({ item, agent: 'HB#00/a', forced: false, not_after: null })),
+  orders: items.map((item) => ({ item, agent: 'HB#00/a', forced: false, not_after: null, version: null, app: 'app', app_reported: true })),
 });
 
 export const resolved = (): Payload => ({ next: 'plan', block_rollout: WAVE, generation: 1, turn: 0, events: 0 });

@@ -21,6 +21,8 @@ export interface WorldOptions {
   /** Injects the faults of DESIGN §4 by this seed; left out: none. */
   readonly seed?: number;
   readonly shares?: FaultShares;
+  /** Wakes within so many milliseconds are one, as on AWS (1 s). */
+  readonly gatherMs?: number;
 }
 
 export interface ClusterSpec {
@@ -153,6 +155,7 @@ export class World {
       port: 0,
       virtualClock: START,
       random,
+      gatherMs: options.gatherMs ?? 0,
       faults: (sender) => {
         clean.sender = sender;
         return options.seed === undefined ? sender : faulty(sender, late, random, options.shares ?? USUAL_FAULTS);

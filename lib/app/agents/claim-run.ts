@@ -13,7 +13,9 @@ export async function claimRun(services: AgentServices, keys: AgentKeys, call: R
   const called = await runForCaller(services, keys, call);
   const run = await onFreshRun(services, called.run, (current) => claim(services, current));
   const executing = run.status === 'running' && run.phase === 'executing';
-  return { run, config: executing && run.item !== null ? await services.runs.config(run.item) : null };
+  // A run without a template has no config of its own to read.
+  const item = executing && run.config_hash !== null ? run.item : null;
+  return { run, config: item === null ? null : await services.runs.config(item) };
 }
 
 async function claim(services: AgentServices, run: ActionRun): Promise<ActionRun | null> {

@@ -1,6 +1,5 @@
 import type { DispatchBatchInput, DispatchBatchOutput, WaveOrder } from '../../contracts/workflow/wave.ts';
 import { claimDeadline, needsVerification } from '../../domain/action-run/verification.ts';
-import { installedVersion } from '../../domain/demand/installed.ts';
 import { numbersOf } from '../../domain/plan/numbers.ts';
 import type { PlanFacts } from '../../domain/plan/facts.ts';
 import { OPERATOR_APP } from '../../domain/shared/fleet.ts';
@@ -8,12 +7,10 @@ import type { ActionRun, Item } from '../../domain/shared/rollout.ts';
 import { type Instant, SECOND } from '../../domain/shared/time.ts';
 import { triesLeft } from '../../domain/item/retry.ts';
 import { encodeInboxRun } from '../agents/presence.ts';
-import { appOfBlock } from '../agents/record-apps.ts';
 import { derivedId } from '../derived-ids.ts';
 import type { EngineChange, InboxChange, Refusal } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
 import type { EngineServices } from './services.ts';
-import { appIdOf } from './target-facts.ts';
 import { planFactsOf, readFrame, type WaveFrame } from './wave-facts.ts';
 
 /** One item about to start: what the transaction needs of it. */
@@ -61,27 +58,21 @@ function within(frame: WaveFrame, facts: PlanFacts, starts: readonly Start[]): S
 }
 
 async function prepare(services: EngineServices, frame: WaveFrame, orders: readonly WaveOrder[], now: Instant): Promise<{ starts: Start[]; exhausted: Item[] }> {
-  const { engine, objects } = services;
+  const { rules } = planFactsOf(frame);
   const due = orders.filter((o) => o.not_after === null || now < Date.parse(o.not_after));
-  const items = await engine.items(due.map((o) => o.item));
-  const blocks = await objects.getMany('block', [...items.values()].map((i) => i.block));
-  const apps = await objects.getMany('k8s_app', [...blocks.values()].flatMap((b) => appIdOf(services, b) ?? []));
-  const { max_retries } = planFactsOf(frame).rules;
-  const isExhausted = (item: Item): boolean => item.status === 'retrying' && triesLeft(item.tries, max_retries) === 0;
+  const items = await services.engine.items(due.map((o) => o.item));
+  const isExhausted = (item: Item): boolean => item.status === 'retrying' && triesLeft(item.tries, rules.max_retries) === 0;
   const starts = due.flatMap((order) => {
     const item = items.get(order.item);
-    const block = item === undefined ? undefined : blocks.get(item.block);
     const waiting = item?.status === 'pending' || item?.status === 'retrying';
-    if (item === undefined || block === undefined || !waiting || isExhausted(item) || item.rollout !== frame.state.wave.id) return [];
-    const app = apps.get(appIdOf(services, block) ?? '') ?? null;
-    const appName = appOfBlock(block);
+    if (item === undefined || !waiting || isExhausted(item) || item.rollout !== frame.state.wave.id) return [];
     const verify = needsVerification({
-      verify_version: planFactsOf(frame).rules.verify_version,
+      verify_version: rules.verify_version,
       action: item.action_name,
       target_version: item.rendered_target_version,
-      app_reported: app?.last_reconciled != null || (appName === OPERATOR_APP && item.k8s_cluster !== null),
+      app_reported: order.app_reported || (order.app === OPERATOR_APP && item.k8s_cluster !== null),
     });
-    return startOf(services, frame, order, item, { version: installedVersion(block, app), verify, app: verify ? appName : null }, now);
+    return startOf(services, frame, order, item, verify, now);
   });
   return { starts, exhausted: [...items.values()].filter(isExhausted) };
 }
@@ -93,13 +84,7 @@ async function endExhausted(services: EngineServices, item: Item, now: Instant):
   await services.engine.commit({ items: [{ before: item, after }], blocks: [releaseBlock(item, { outcome: 'failed', reason })] });
 }
 
-interface Known {
-  readonly version: string | null;
-  readonly verify: boolean;
-  readonly app: string | null;
-}
-
-function startOf(services: EngineServices, frame: WaveFrame, order: WaveOrder, item: Item, known: Known, now: Instant): Start {
+function startOf(services: EngineServices, frame: WaveFrame, order: WaveOrder, item: Item, verify: boolean, now: Instant): Start {
   const rules = planFactsOf(frame).rules;
   const id = services.ids.fresh();
   const attempt = item.attempts.length + 1;
@@ -109,9 +94,9 @@ function startOf(services: EngineServices, frame: WaveFrame, order: WaveOrder, i
     ...newRun(item, id, now),
     agent: order.agent,
     attempt,
-    verify: known.verify,
-    version_at_dispatch: known.version,
-    soak_seconds: known.verify ? rules.soak_seconds : 0,
+    verify,
+    version_at_dispatch: order.version,
+    soak_seconds: verify ? rules.soak_seconds : 0,
     deadline,
     claim_by: claimDeadline(now, frame.ruling.settings.AGENT_REPORT_INTERVAL_SECONDS, notAfter),
   };
@@ -129,7 +114,7 @@ function startOf(services: EngineServices, frame: WaveFrame, order: WaveOrder, i
     dispatched_at: now,
     updated_at: now,
   };
-  const inbox = { block: item.block_name, action: item.action_name, attempt, deadline, app: known.app, target: item.rendered_target_version, finished: false };
+  const inbox = { block: item.block_name, action: item.action_name, attempt, deadline, app: verify ? order.app : null, target: item.rendered_target_version, finished: false };
   const own = item.k8s_cluster === null ? null : derivedId.operatorAgent(services.ids, item.k8s_cluster);
   return { order, before: item, after, run, entry: encodeInboxRun(inbox), own };
 }

@@ -7,9 +7,10 @@ import { derivedId } from '../derived-ids.ts';
 import { skipped } from './apply-plan.ts';
 import { blankItem } from './blank-item.ts';
 import { readRuling, resolveLimits } from './configs.ts';
-import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
-import type { Wanted } from './enqueue-page.ts';
+import type { Decided } from './decide-target.ts';
 import { SUPERSEDED } from './end-attempt.ts';
+import type { Wanted } from './enqueue-page.ts';
+import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
 import { joinWave, type NewWave, newWave } from './join-wave.ts';
 import { type Maintenances, readMaintenances } from './maintenances.ts';
 import { newBlock } from './new-block.ts';
@@ -31,7 +32,11 @@ interface Birth {
  * Makes the items: each with its place on the block (SPEC §2.5), in the open wave of its kind (SPEC §3.1). What is refused is refused for one
  * target only, and looked at again by the next reconciliation.
  */
-export async function enqueueItems(services: EngineServices, run: EnqueueRun, wanted: readonly Wanted[]): Promise<{ enqueued: number; skipped: number }> {
+export async function enqueueItems(
+  services: EngineServices,
+  run: EnqueueRun,
+  wanted: readonly Wanted[],
+): Promise<{ enqueued: number; skipped: number }> {
   const now = services.clock.now();
   const maintenances = wanted.length === 0 ? null : await readMaintenances(services, now);
   const free = (await Promise.all(wanted.map((w) => makeRoom(services, run, w, now)))).filter((w) => w !== null);
@@ -78,19 +83,27 @@ async function makeRoom(services: EngineServices, run: EnqueueRun, w: Wanted, no
   const active = w.at.block?.active_item ?? null;
   if (active === null || w.decision.kind === 'skipped') return active === null ? w : null;
   const item = await services.engine.item(active);
-  if (item === null || run.kind === 'manual' || item.rollout_config !== w.config.id || item.source === 'manual') return null;
-  if (sameContent(item, w)) return null;
+  if (item === null || run.kind === 'manual' || !supersedes(w, item)) return null;
   const settings_revision = w.settings.revision;
   if (item.status === 'in_progress') {
-    if (item.reason !== SUPERSEDED) await services.engine.commit({ items: [{ before: item, after: { ...item, reason: SUPERSEDED } }], settings_revision });
+    if (item.reason !== SUPERSEDED)
+      await services.engine.commit({ items: [{ before: item, after: { ...item, reason: SUPERSEDED } }], settings_revision });
     return null;
   }
   const ended = { before: item, after: skipped(item, SUPERSEDED, now) };
-  const committed = await services.engine.commit({ items: [ended], blocks: [releaseBlock(item, { outcome: 'skipped', reason: SUPERSEDED })], settings_revision });
+  const committed = await services.engine.commit({
+    items: [ended],
+    blocks: [releaseBlock(item, { outcome: 'skipped', reason: SUPERSEDED })],
+    settings_revision,
+  });
   return committed.ok ? w : null;
 }
 
-function sameContent(item: Item, w: Wanted): boolean {
+/** Only an older target of the same config gives way, never what a person has started. */
+export const supersedes = (w: Decided, active: Item): boolean =>
+  active.rollout_config === w.config.id && active.source !== 'manual' && !sameContent(active, w);
+
+function sameContent(item: Item, w: Decided): boolean {
   if (!w.rendered.ok) return item.template_revision === w.config.template_revision;
   return item.rendered_target_version === w.rendered.target_version && item.config_hash === w.rendered.config_hash;
 }
@@ -102,10 +115,17 @@ function birth(services: EngineServices, w: Wanted, maintenances: Maintenances |
   const owned = block?.managed_by_brc ?? w.config.id;
   if (block === null) {
     const made = newBlock(services, w.config, w.at, now);
-    return { item, block: { id: made.id, create: status === 'enqueue' ? { ...made, active_item: item.id } : endedBlock(made, item) }, config: configOf(w) };
+    return {
+      item,
+      block: { id: made.id, create: status === 'enqueue' ? { ...made, active_item: item.id } : endedBlock(made, item) },
+      config: configOf(w),
+    };
   }
   // SPEC §8: only a config with auto_takeover gets here with a block of the CLI.
-  const taken = block.created_by_component === 'cli' ? { created_by_component: 'api' as const, managed_by_brc: w.config.id } : { managed_by_brc: owned };
+  const taken =
+    block.created_by_component === 'cli'
+      ? { created_by_component: 'api' as const, managed_by_brc: w.config.id }
+      : { managed_by_brc: owned };
   if (status === 'enqueue') return { item, block: { id: block.id, take: item.id, set: taken }, config: configOf(w) };
   return { item, block: { id: block.id, set: { remembered: endedBlock(block, item).remembered } }, config: null };
 }
@@ -194,13 +214,19 @@ function changeOf(run: EnqueueRun, group: Group, births: readonly Birth[], wave:
   const manual = run.manual_wave !== null;
   const items = births.map(({ item }) => ({
     before: null,
-    after: { ...item, rollout: wave, ...(manual ? { source: 'manual' as const, source_user: run.requested_by, window_bypassed: true } : {}) },
+    after: {
+      ...item,
+      rollout: wave,
+      ...(manual ? { source: 'manual' as const, source_user: run.requested_by, window_bypassed: true } : {}),
+    },
   }));
   return {
     items,
     blocks: births.map((b) => b.block),
     waves: [
-      create === null ? { id: wave, status_in: OPEN_WAVE, set: { last_item_added_at: now }, enqueue_run: { add: run.id } } : { id: wave, create },
+      create === null
+        ? { id: wave, status_in: OPEN_WAVE, set: { last_item_added_at: now }, enqueue_run: { add: run.id } }
+        : { id: wave, create },
     ],
     settings_revision: group.first.settings.revision,
   };

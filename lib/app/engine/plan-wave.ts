@@ -83,6 +83,9 @@ function startsSomething(input: PlanWaveInput, decided: Plan, now: Instant): Pla
     agent: o.agent,
     forced: o.forced,
     not_after: o.not_after === null ? null : new Date(o.not_after).toISOString(),
+    version: o.installed.version,
+    app: o.installed.app,
+    app_reported: o.installed.reported,
   }));
   const batches = Array.from({ length: Math.ceil(orders.length / MAX_ORDERS_PER_BATCH) }, (_, i) => ({
     orders: orders.slice(i * MAX_ORDERS_PER_BATCH, (i + 1) * MAX_ORDERS_PER_BATCH),

@@ -1,6 +1,7 @@
 import { agentState, worst } from '../../domain/agent/liveness.ts';
 import { chooseAgent } from '../../domain/agent/choose.ts';
 import { stillNeeded } from '../../domain/demand/decide.ts';
+import { installedVersion } from '../../domain/demand/installed.ts';
 import type { CalendarFacts, TargetFacts } from '../../domain/plan/facts.ts';
 import type { Block, K8sApp, K8sCluster, Organization, Workspace } from '../../domain/shared/fleet.ts';
 import type { Item, SystemSettings } from '../../domain/shared/rollout.ts';
@@ -88,6 +89,7 @@ export async function targetFactsOf(
     cluster_paused: pauseOf(cluster ?? null, now),
     agent,
     cluster_state: stateOf(rows, agent, app, ruling.settings, now),
+    installed: { version: installedVersion(block ?? null, app), app: block === undefined ? item.block_name : appOfBlock(block), reported: app?.last_reconciled != null },
     has_contact: (workspace?.contacts.length ?? 0) + (organization?.contacts.length ?? 0) > 0,
     active_maintenance_until: maintenance,
     calendar,

@@ -46,6 +46,10 @@ export const waveOrder = z.object({
   forced: z.boolean(),
   /** The window's close: nothing starts at or after it. */
   not_after: instant.nullable(),
+  /** What the plan knew of the target: the version that a report must differ from, and the app that shows it. */
+  version: z.string().nullable(),
+  app: z.string(),
+  app_reported: z.boolean(),
 });
 export type WaveOrder = z.infer<typeof waveOrder>;
 

@@ -77,8 +77,18 @@ export interface TargetFacts {
   /** Dashboard state: the worst of app and agent; null when never seen. */
   readonly cluster_state: AppState | null;
   readonly has_contact: boolean;
+  /** What is known to be installed now, and where a report would show it. */
+  readonly installed: InstalledFacts;
   readonly active_maintenance_until: Instant | null;
   readonly calendar: CalendarFacts;
+}
+
+export interface InstalledFacts {
+  readonly version: string | null;
+  /** Name of the app whose version tells about the block. */
+  readonly app: string;
+  /** An agent has reported the app at least once (SPEC §7 verify_version). */
+  readonly reported: boolean;
 }
 
 export interface AgentFacts {
@@ -112,6 +122,7 @@ export interface DispatchOrder {
   readonly forced: boolean;
   /** Nothing starts at or after this instant (the window's close), whatever was decided before (SPEC §4). */
   readonly not_after: Instant | null;
+  readonly installed: InstalledFacts;
 }
 export interface ParkOrder {
   readonly item: Item;
