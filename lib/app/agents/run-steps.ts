@@ -25,7 +25,13 @@ export async function carryOut(
       return (await services.engine.endAttempt({ run_id, attempt, run, outcome: { kind: 'success' }, ...installed })).run;
     case 'failed':
       return (
-        await services.engine.endAttempt({ run_id, attempt, run, outcome: { kind: 'failed', reason: step.reason, exit_code }, ...installed })
+        await services.engine.endAttempt({
+          run_id,
+          attempt,
+          run,
+          outcome: { kind: 'failed', reason: step.reason, exit_code },
+          ...installed,
+        })
       ).run;
     case 'verifying':
     case 'soaking':
