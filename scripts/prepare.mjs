@@ -16,7 +16,7 @@ const locked = modified('package-lock.json');
 
 if (installed === 0 || installed < locked) {
   const why = installed === 0 ? 'node_modules is missing' : 'node_modules is older than package-lock.json';
-  console.error(`Installing dependencies (npm ci): ${why}. This takes about half a minute and happens once.`);
+  console.error(`Installing dependencies (npm ci): ${why}. This takes about a minute and happens once.`);
   // The npm and the Node that run this script, not those in the node_modules that is about to be replaced.
   const { npm_execpath: npm, npm_node_execpath: node } = process.env;
   const [command, args] = npm && node ? [node, [npm, 'ci', '--loglevel=error']] : ['npm', ['ci', '--loglevel=error']];
