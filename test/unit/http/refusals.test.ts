@@ -8,7 +8,7 @@ import type { HttpEvent, HttpResult } from '../../../lib/http/event.ts';
 
 const event: HttpEvent = {
   rawPath: '/api/v1/agent/health/',
-  headers: { authorization: 'Bearer bra_x' },
+  headers: { authorization: `Bearer bra_${'0'.repeat(32)}_${'x'.repeat(38)}` },
   body: '{}',
   requestContext: { requestId: 'r-1', http: { method: 'POST' } },
 };
