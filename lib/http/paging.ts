@@ -35,6 +35,9 @@ export function envelope<T>(page: Page<unknown>, results: readonly T[], request:
   };
 }
 
+/** The same for all pages of one list. */
+export const listKey = (address: URL): string => withParameters(address, { cursor: null, page: null });
+
 function withParameters(address: URL, parameters: Readonly<Record<string, string | null>>): string {
   const url = new URL(address);
   for (const [name, value] of Object.entries(parameters)) {

@@ -1,6 +1,7 @@
 import { installedVersion } from '../../domain/demand/installed.ts';
 import { type K8sCluster, OPERATOR_APP, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig, Item, SystemSettings } from '../../domain/shared/rollout.ts';
+import type { Presence } from '../agents/presence.ts';
 import { derivedId } from '../derived-ids.ts';
 import { operatorConfigId } from '../engine/configs.ts';
 import { lacksOperatorVersion } from '../engine/decide-target.ts';
@@ -12,6 +13,8 @@ import { everyOrganization, everyRow } from '../resources/list.ts';
 /** What the table says about the operator on every active cluster, read once for a whole answer. */
 export interface FleetRows {
   readonly rows: TargetRows;
+  /** The few agents that may serve a cluster: its own, and those of its workspace. */
+  readonly agentsOf: (cluster: K8sCluster) => ReadonlyMap<string, Presence>;
   readonly clusters: readonly ClusterRow[];
   readonly config: BlockRolloutConfig | null;
   readonly settings: SystemSettings;
@@ -55,7 +58,17 @@ export async function readFleet(services: EngineServices): Promise<FleetRows> {
       };
     }),
   );
-  return { rows, clusters: described, config, settings: now, desired_version: await desired(null) };
+  return { rows, agentsOf: agentsBy(rows), clusters: described, config, settings: now, desired_version: await desired(null) };
+}
+
+/** Asking all agents for each cluster would cost the square of the fleet. */
+function agentsBy({ presences }: TargetRows): FleetRows['agentsOf'] {
+  const byPlace = new Map<string, [string, Presence][]>();
+  for (const [id, presence] of presences) {
+    const place = presence.k8s_cluster ?? presence.workspace;
+    byPlace.set(place, [...(byPlace.get(place) ?? []), [id, presence]]);
+  }
+  return ({ id, workspace }) => new Map([...(byPlace.get(id) ?? []), ...(byPlace.get(workspace) ?? [])]);
 }
 
 /** Archived and inactive ones, and those of archived owners, get no operator (SPEC §1, §2.8). */

@@ -1,36 +1,12 @@
 import { type HistogramBar, histogram } from '../../domain/operator/histogram.ts';
 import { ROLLOUT_STATUSES, type RolloutStatus } from '../../domain/operator/rollout-status.ts';
 import type { AppState } from '../../domain/shared/fleet.ts';
-import type { Blocker } from '../../domain/shared/rollout.ts';
-import type { Instant, Millis } from '../../domain/shared/time.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { readGate } from '../engine/wave-facts.ts';
 import { invalid } from '../errors.ts';
 import type { Page, PageRequest } from '../resources/list.ts';
 import { readFleet } from './fleet-rows.ts';
-import { rowsOf } from './rows.ts';
-
-/** SPEC §5: the operator on one cluster. */
-export interface OperatorRow {
-  readonly cluster_id: string;
-  readonly cluster: string;
-  readonly workspace_id: string;
-  readonly workspace: string;
-  readonly organization_id: string;
-  readonly organization: string;
-  readonly installed_version: string | null;
-  readonly desired_version: string | null;
-  readonly last_seen: Instant | null;
-  readonly silent_for: Millis | null;
-  readonly state: AppState | null;
-  readonly rollout_status: RolloutStatus;
-  readonly blockers: readonly Blocker[];
-  readonly earliest_start: Instant | null;
-  /** The wave and the item that concern the cluster now; null when none does. */
-  readonly rollout: string | null;
-  readonly item: string | null;
-  readonly stuck: boolean;
-}
+import { type OperatorRow, rowsOf } from './rows.ts';
 
 export interface OperatorFilters {
   readonly organizations?: readonly string[];
@@ -59,35 +35,69 @@ export interface OperatorRollout extends Page<OperatorRow> {
   readonly histogram: readonly HistogramBar[];
 }
 
-/** Summary and histogram are the whole fleet's; the rows are those that the filters leave, by organization, workspace and cluster. */
-export async function operatorRollout(services: EngineServices, filters: OperatorFilters, page: PageRequest): Promise<OperatorRollout> {
+/** All rows and the numbers of one look at the fleet. */
+interface Look {
+  readonly rows: readonly OperatorRow[];
+  readonly summary: OperatorSummary;
+  readonly histogram: readonly HistogramBar[];
+}
+
+/** A look that took longer than this is shown again for a while. */
+const CHEAP_MS = 100;
+/** So many times as long as it took: looking costs at most a tenth of the time, whatever the fleet's size … */
+const SHOWN_AGAIN = 10;
+/** … and rows are never older than a tick (SPEC §3.8). */
+const OLDEST_MS = 60_000;
+
+/**
+ * SPEC §5: the operator on the fleet. Summary and histogram are the whole fleet's; the rows are those that the filters leave, by organization,
+ * workspace and cluster.
+ */
+export class OperatorBoard {
+  readonly #services: EngineServices;
+  #last: { readonly look: Look; readonly until: number } | null = null;
+
+  constructor(services: EngineServices) {
+    this.#services = services;
+  }
+
+  async read(filters: OperatorFilters, page: PageRequest): Promise<OperatorRollout> {
+    const start = startOf(page);
+    const { rows, summary, histogram } = await this.#look();
+    const kept = rows.filter(passes(filters));
+    const end = start + page.page_size;
+    return { summary, histogram, count: kept.length, rows: kept.slice(start, end), cursor: end < kept.length ? String(end) : null };
+  }
+
+  async #look(): Promise<Look> {
+    if (this.#last !== null && performance.now() < this.#last.until) return this.#last.look;
+    const started = performance.now();
+    const look = await lookAt(this.#services);
+    const took = performance.now() - started;
+    const shown = took < CHEAP_MS ? 0 : Math.min(took * SHOWN_AGAIN, OLDEST_MS);
+    this.#last = { look, until: performance.now() + shown };
+    return look;
+  }
+}
+
+async function lookAt(services: EngineServices): Promise<Look> {
   const fleet = await readFleet(services);
-  const [all, gate] = await Promise.all([rowsOf(services, fleet), readGate(services, fleet.settings.OPERATOR_ROLLOUT_PERCENTAGE)]);
-  const kept = all.filter(passes(filters)).sort(byPlace);
-  const start = startOf(page);
-  const end = start + page.page_size;
-  return {
-    summary: {
-      clusters: all.length,
-      desired_version: fleet.desired_version,
-      percentage: fleet.settings.OPERATOR_ROLLOUT_PERCENTAGE,
-      gate_places: gate.places,
-      gate_updating: gate.updating,
-      by_status: counted(
-        ROLLOUT_STATUSES,
-        all.map((row) => row.rollout_status),
-      ),
-      by_state: counted(
-        ['OK', 'WARNING', 'CRITICAL', 'unknown'],
-        all.map((row) => row.state ?? 'unknown'),
-      ),
-      stuck: all.filter((row) => row.stuck).length,
-    },
-    histogram: histogram(all.map((row) => row.installed_version)),
-    count: kept.length,
-    rows: kept.slice(start, end),
-    cursor: end < kept.length ? String(end) : null,
+  const [rows, gate] = await Promise.all([rowsOf(services, fleet), readGate(services, fleet.settings.OPERATOR_ROLLOUT_PERCENTAGE)]);
+  const states = rows.map((row) => row.state ?? 'unknown');
+  const summary = {
+    clusters: rows.length,
+    desired_version: fleet.desired_version,
+    percentage: fleet.settings.OPERATOR_ROLLOUT_PERCENTAGE,
+    gate_places: gate.places,
+    gate_updating: gate.updating,
+    by_status: counted(
+      ROLLOUT_STATUSES,
+      rows.map((row) => row.rollout_status),
+    ),
+    by_state: counted(['OK', 'WARNING', 'CRITICAL', 'unknown'], states),
+    stuck: rows.filter((row) => row.stuck).length,
   };
+  return { rows: [...rows].sort(byPlace), summary, histogram: histogram(rows.map((row) => row.installed_version)) };
 }
 
 /** The cursor is the place in the list, as in the engine's lists. */

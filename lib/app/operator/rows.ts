@@ -1,11 +1,11 @@
 import { progressOf } from '../../domain/action-run/verification.ts';
-import { rolloutStatus } from '../../domain/operator/rollout-status.ts';
+import { type RolloutStatus, rolloutStatus } from '../../domain/operator/rollout-status.ts';
 import { isStuck } from '../../domain/operator/stuck.ts';
 import type { TargetFacts } from '../../domain/plan/facts.ts';
 import { earliestStart, holdsOf, isHolding } from '../../domain/plan/holds.ts';
-import { OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
+import { type AppState, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
 import type { Blocker, BlockerCode, Item } from '../../domain/shared/rollout.ts';
-import { type Instant, SECOND } from '../../domain/shared/time.ts';
+import { type Instant, type Millis, SECOND } from '../../domain/shared/time.ts';
 import { compareVersions } from '../../domain/version/compare.ts';
 import { derivedId } from '../derived-ids.ts';
 import { blankItem } from '../engine/blank-item.ts';
@@ -16,7 +16,28 @@ import type { EngineServices } from '../engine/services.ts';
 import { targetFactsOf } from '../engine/target-facts.ts';
 import { planFactsOf, readFrame, type WaveFrame } from '../engine/wave-facts.ts';
 import type { ClusterRow, FleetRows } from './fleet-rows.ts';
-import type { OperatorRow } from './operator-rollout.ts';
+
+/** SPEC §5: the operator on one cluster. */
+export interface OperatorRow {
+  readonly cluster_id: string;
+  readonly cluster: string;
+  readonly workspace_id: string;
+  readonly workspace: string;
+  readonly organization_id: string;
+  readonly organization: string;
+  readonly installed_version: string | null;
+  readonly desired_version: string | null;
+  readonly last_seen: Instant | null;
+  readonly silent_for: Millis | null;
+  readonly state: AppState | null;
+  readonly rollout_status: RolloutStatus;
+  readonly blockers: readonly Blocker[];
+  readonly earliest_start: Instant | null;
+  /** The wave and the item that concern the cluster now; null when none does. */
+  readonly rollout: string | null;
+  readonly item: string | null;
+  readonly stuck: boolean;
+}
 
 interface Looked {
   readonly services: EngineServices;
@@ -83,7 +104,8 @@ function factsOf(
     block_name: OPERATOR_BLOCK,
     rendered_target_version: desired_version,
   };
-  return targetFactsOf(services, fleet.rows, asked, ruling, alwaysOpen(0), maintenances.until(where), now);
+  const rows = { ...fleet.rows, presences: fleet.agentsOf(cluster) };
+  return targetFactsOf(services, rows, asked, ruling, alwaysOpen(0), maintenances.until(where), now);
 }
 
 async function blockersOf(looked: Looked, { item }: ClusterRow, target: TargetFacts): Promise<Blocker[]> {

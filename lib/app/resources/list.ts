@@ -1,6 +1,7 @@
 import type { Managed } from '../../domain/shared/fleet.ts';
+import { MINUTE } from '../../domain/shared/time.ts';
 import { invalid } from '../errors.ts';
-import type { Listing, ObjectStore, ObjectType, ObjectTypes } from '../ports.ts';
+import type { Clock, Listing, ObjectStore, ObjectType, ObjectTypes } from '../ports.ts';
 
 /** Lists of objects (DESIGN A11): one partition per organization, merged for administrators; newest first. */
 
@@ -35,10 +36,43 @@ export interface ListFilters {
 /** Types that belong to no organization; all others are listed under theirs. */
 const GLOBAL: readonly ObjectType[] = ['organization', 'block_rollout_config'];
 
+/** A row's place in a list. */
+interface Place {
+  readonly id: string;
+  readonly created_at: number;
+}
+
+const REMEMBERED_FOR = MINUTE;
+const MOST_REMEMBERED = 20;
+
+/** What the first page of a list found, for the pages that follow it soon: counting exactly takes all rows, and once is enough. */
+export class ListMemory {
+  readonly #clock: Clock;
+  readonly #lists = new Map<string, { readonly at: number; readonly places: readonly Place[] }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  recall(key: string): readonly Place[] | null {
+    const list = this.#lists.get(key);
+    return list !== undefined && this.#clock.now() - list.at < REMEMBERED_FOR ? list.places : null;
+  }
+
+  keep(key: string, places: readonly Place[]): void {
+    this.#lists.delete(key);
+    this.#lists.set(key, { at: this.#clock.now(), places });
+    const [oldest] = this.#lists.keys();
+    if (this.#lists.size > MOST_REMEMBERED && oldest !== undefined) this.#lists.delete(oldest);
+  }
+}
+
 export interface ListRequest<T extends ObjectType> {
   readonly filters: ListFilters;
   /** Filters of this type alone. */
   readonly also?: (row: ObjectTypes[T]) => boolean;
+  /** Remembers the order under this key, so that the pages after the first read their own rows only. */
+  readonly kept?: { readonly memory: ListMemory; readonly key: string };
   /** Known parents cut the list before it is read: [workspace] or [workspace, cluster] in this organization. */
   readonly within?: Listing;
 }
@@ -49,28 +83,57 @@ export async function listObjects<T extends ObjectType>(
   request: ListRequest<T>,
   page: PageRequest,
 ): Promise<Page<ObjectTypes[T]>> {
+  const { kept } = request;
+  const known = page.cursor === null ? null : (kept?.memory.recall(kept.key) ?? null);
+  if (known !== null) return keptPage(services, type, known, page);
+  const rows = await passing(services, type, request);
+  kept?.memory.keep(
+    kept.key,
+    rows.map(({ id, created_at }) => ({ id, created_at })),
+  );
+  return pageOf(rows, page, async (shown) => shown);
+}
+
+/** Everything that the filters leave, newest first; equal times by id, so that pages never overlap. */
+async function passing<T extends ObjectType>(services: Objects, type: T, request: ListRequest<T>): Promise<ObjectTypes[T][]> {
   const places = request.within === undefined ? await placesOf(services, type, request.filters) : [request.within];
   const rows = (await Promise.all(places.map((place) => everyRow(services, type, place)))).flat();
   const gone = request.filters.archived === false ? await archivedParents(services, rows) : new Set<string>();
   const passes = filterOf(request.filters);
-  const kept = rows.filter((row) => passes(row) && !isUnder(row, gone) && (request.also?.(row) ?? true));
-  return pageOf(kept, page);
+  return rows
+    .filter((row) => passes(row) && !isUnder(row, gone) && (request.also?.(row) ?? true))
+    .sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? 1 : -1));
 }
 
-/** Newest first; equal times by id, so that pages never overlap. */
-export function pageOf<T extends Managed>(rows: readonly T[], page: PageRequest): Page<T> {
-  const sorted = [...rows].sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? 1 : -1));
+/** The rows of a later page as they are now, in the places that they had on the first. */
+async function keptPage<T extends ObjectType>(
+  services: Objects,
+  type: T,
+  all: readonly Place[],
+  page: PageRequest,
+): Promise<Page<ObjectTypes[T]>> {
+  return pageOf(all, page, async (shown) => {
+    const found = await services.objects.getMany(
+      type,
+      shown.map(({ id }) => id),
+    );
+    return shown.flatMap(({ id }) => found.get(id) ?? []);
+  });
+}
+
+async function pageOf<P extends Place, R>(
+  sorted: readonly P[],
+  page: PageRequest,
+  load: (shown: readonly P[]) => Promise<readonly R[]>,
+): Promise<Page<R>> {
   const start = page.cursor === null ? (page.page - 1) * page.page_size : startAfter(sorted, page.cursor);
   const shown = sorted.slice(start, start + page.page_size);
   const last = shown.at(-1);
-  return {
-    count: sorted.length,
-    rows: shown,
-    cursor: last === undefined || start + shown.length >= sorted.length ? null : `${last.created_at}.${last.id}`,
-  };
+  const more = last !== undefined && start + shown.length < sorted.length;
+  return { count: sorted.length, rows: await load(shown), cursor: more ? `${last.created_at}.${last.id}` : null };
 }
 
-function startAfter(sorted: readonly Managed[], cursor: string): number {
+function startAfter(sorted: readonly Place[], cursor: string): number {
   const match = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(cursor);
   if (match === null) throw invalid('cursor', 'is not a cursor of this list; take it from the "next" of the page before.');
   const [at, id = ''] = [Number(match[1]), match[2]];

@@ -190,6 +190,4 @@ const appFields = {
 export const createApp = requestObject({ ...appFields, name, k8s_cluster: idIn }, APP_OWNED).meta({ id: 'CreateK8sApp' });
 export const updateApp = requestObject(appFields, [...APP_OWNED, 'k8s_cluster']).meta({ id: 'UpdateK8sApp' });
 
-/** Kept apart so that the label keys that the product itself understands are documented as constants. */
 export const labelKeys = z.object({ label_keys: z.array(z.string()) }).meta({ id: 'LabelKeys' });
-export const MANAGED_BY_LABEL = 'polycrate_managed_by';

@@ -1,11 +1,11 @@
 import type { ObjectTypes } from '../../app/ports.ts';
 import { type Archivable, archive, unarchive } from '../../app/resources/archive.ts';
-import { type ListFilters, type ListRequest, listObjects } from '../../app/resources/list.ts';
+import { type ListFilters, ListMemory, type ListRequest, listObjects } from '../../app/resources/list.ts';
 import type { ResourceServices } from '../../app/resources/services.ts';
 import { find } from '../../app/resources/write.ts';
 import type { Call } from '../api-types.ts';
 import { type Reply, reply } from '../event.ts';
-import { envelope } from '../paging.ts';
+import { envelope, listKey } from '../paging.ts';
 import { split } from './filters.ts';
 
 type PagingQuery = { page?: number; page_size?: number; cursor?: string; ordering?: '-created_at' };
@@ -28,12 +28,14 @@ export function resourceHandlers<T extends Archivable, Q extends BaseQuery, C, U
   const { type, present } = own;
   const one = async (status: number, value: ObjectTypes[T]): Promise<Reply> => reply(status, (await present([value]))[0]);
   const change = async (call: Call<unknown, U>): Promise<Reply> => one(200, await own.update(call.id, call.body, call));
+  const memory = new ListMemory(services.clock);
   return {
     list: async (call: Call<Q, undefined>): Promise<Reply> => {
       const { page, filters: picked } = split<BaseQuery>(call.query);
       const filters: ListFilters = picked;
       const narrowed = (await own.narrow?.(call.query)) ?? {};
-      const found = await listObjects(services, type, { filters, ...narrowed }, page);
+      const kept = { memory, key: listKey(call.address) };
+      const found = await listObjects(services, type, { filters, kept, ...narrowed }, page);
       return reply(200, envelope(found, await present(found.rows), page, call.address));
     },
     create: async (call: Call<unknown, C>): Promise<Reply> => one(201, await own.create(call.body, call)),

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { WaveView } from '../../app/engine/views.ts';
-import type { OperatorRow } from '../../app/operator/operator-rollout.ts';
+import type { OperatorRow } from '../../app/operator/rows.ts';
 import type { ObjectStore } from '../../app/ports.ts';
 import { urlOf } from '../../app/urls.ts';
 import type * as configs from '../../contracts/api/configs.ts';
