@@ -1,6 +1,8 @@
 import type { Block, K8sCluster } from '../../domain/shared/fleet.ts';
+import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import { conflict } from '../errors.ts';
 import type { ObjectType, ObjectTypes } from '../ports.ts';
+import { configTouches, refuseRevived } from './configs.ts';
 import { everyRow } from './list.ts';
 import type { ResourceServices } from './services.ts';
 import { edit, find, type Touches } from './write.ts';
@@ -21,13 +23,14 @@ export async function archive<T extends Archivable>(
   id: string,
   request: ArchiveRequest,
 ): Promise<ObjectTypes[T]> {
+  if (type === 'block_rollout_config') await refuseSystemConfig(services, id);
   if (!request.force) await refuseWhileActive(services, type, await find(services, type, id));
   const now = services.clock.now();
   return edit(services, type, id, {
     actor: request.actor,
     action: 'archive',
     change: (before) => (before.archived ? before : { ...before, archived: true, archived_at: now, archived_reason: request.reason }),
-    touches: (_, after) => touchedBy(type, after),
+    touches: (before, after) => touchedBy(before, after, type),
   });
 }
 
@@ -40,13 +43,27 @@ export async function unarchive<T extends Archivable>(
   return edit(services, type, id, {
     actor,
     action: 'unarchive',
-    change: (before) => ({ ...before, archived: false, archived_at: null, archived_reason: null }),
-    touches: (_, after) => touchedBy(type, after),
+    change: async (before) => {
+      const after = { ...before, archived: false, archived_at: null, archived_reason: null };
+      if (isConfig(type, after)) await refuseRevived(services, after);
+      return after;
+    },
+    touches: (before, after) => touchedBy(before, after, type),
   });
 }
 
+const isConfig = (type: Archivable, value: ObjectTypes[Archivable]): value is BlockRolloutConfig =>
+  type === 'block_rollout_config' && 'trigger_type' in value;
+
+/** Others inherit from it, or the fleet's operator hangs on it (SPEC §1, §5). */
+async function refuseSystemConfig(services: ResourceServices, id: string): Promise<void> {
+  const config = await find(services, 'block_rollout_config', id);
+  if (config.is_system_config)
+    throw conflict(`"${config.name}" is a system config and cannot be archived; set active to false to stop what it starts.`);
+}
+
 /** Archived targets leave every scope and their blocks' owners; what is back may need something. */
-function touchedBy(type: Archivable, value: ObjectTypes[Archivable]): Touches | null {
+function touchedBy(before: ObjectTypes[Archivable], value: ObjectTypes[Archivable], type: Archivable): Touches | null {
   switch (type) {
     case 'organization':
       return { organizations: [value.id] };
@@ -58,7 +75,7 @@ function touchedBy(type: Archivable, value: ObjectTypes[Archivable]): Touches | 
     case 'k8s_app':
       return 'k8s_cluster' in value && value.k8s_cluster !== null ? { clusters: [value.k8s_cluster] } : null;
     case 'block_rollout_config':
-      return { rollout_config: value.id };
+      return isConfig(type, before) && isConfig(type, value) ? configTouches(before, value) : null;
     case 'maintenance':
       return null;
   }

@@ -27,7 +27,7 @@ export async function createConfig(services: ResourceServices, request: ConfigRe
   const managed = { display_name: display_name ?? null, labels: labels ?? {}, annotations: annotations ?? {} };
   const value: BlockRolloutConfig = { ...born, ...managed, ...own };
   const targets = await check(services, value, null, expected_targets);
-  const config = await create(services, 'block_rollout_config', value, actor, touchedBy(null, value));
+  const config = await create(services, 'block_rollout_config', value, actor, configTouches(null, value));
   return { config, targets_in_scope: targets.size };
 }
 
@@ -50,7 +50,7 @@ export async function updateConfig(services: ResourceServices, id: string, reque
       targets = await check(services, after, before, expected_targets);
       return after;
     },
-    touches: touchedBy,
+    touches: configTouches,
   });
   return { config, targets_in_scope: targets.size };
 }
@@ -63,11 +63,16 @@ function refuseKindChange(before: BlockRolloutConfig, after: BlockRolloutConfig)
 const live = (config: BlockRolloutConfig): boolean =>
   config.kind === 'trigger' && config.active && !config.archived && config.trigger_type === 'reconciliation';
 
-/** What the change asks for (SPEC §2.9); one that stops acting leaves its targets to other configs. */
-function touchedBy(before: BlockRolloutConfig | null, after: BlockRolloutConfig): Touches | null {
+/** What the change of a config asks for (SPEC §2.9); one that stops acting leaves its targets to other configs. */
+export function configTouches(before: BlockRolloutConfig | null, after: BlockRolloutConfig): Touches | null {
   if (live(after)) return { rollout_config: after.id };
   if (before === null || !live(before)) return null;
   return { organizations: before.target_organizations, workspaces: before.target_workspaces };
+}
+
+/** A config that comes back from the archive acts again: what may not be written may not come back either. */
+export async function refuseRevived(services: ResourceServices, config: BlockRolloutConfig): Promise<void> {
+  await refuseOpposite(services, config, await targetIds(services, config));
 }
 
 /** Everything that one config must be, alone and beside the others; answers its targets. */
@@ -81,13 +86,10 @@ async function check(
   if (problems.length > 0) throw new AppError('invalid', problems);
   await requireTargets(services, config, before);
   await requireWindow(services, config.maintenance_window, before?.maintenance_window ?? null);
-  const others = (await everyRow(services, 'block_rollout_config', { organization: null, path: [] })).filter(
-    (other) => other.id !== config.id && !other.archived,
-  );
-  refuseSecondSystemConfig(config, others);
+  if (before === null) await refuseSecondSystemConfig(services, config);
   const targets = await targetIds(services, config);
   requireExpected(expected, targets.size);
-  await refuseOpposite(services, config, others, targets);
+  await refuseOpposite(services, config, targets);
   return targets;
 }
 
@@ -104,27 +106,27 @@ async function requireTargets(services: ResourceServices, config: BlockRolloutCo
   }
 }
 
-function refuseSecondSystemConfig(config: BlockRolloutConfig, others: readonly BlockRolloutConfig[]): void {
-  if (config.kind !== 'config' || !config.is_system_config) return;
-  const first = others.find((other) => other.kind === 'config' && other.is_system_config);
+/** SPEC §1, §5: the installation brings the two system configs along, one of each kind; there is never another. */
+async function refuseSecondSystemConfig(services: ResourceServices, config: BlockRolloutConfig): Promise<void> {
+  if (!config.is_system_config) return;
+  const first = (await everyConfig(services)).find((other) => other.kind === config.kind && other.is_system_config);
   if (first !== undefined)
     throw invalid(
       'non_field_errors',
-      `There is one system config of kind config: "${first.name}" (${first.id}); change that one.`,
+      `There is one system config of kind ${config.kind}: "${first.name}" (${first.id}); change that one.`,
       'unique',
     );
 }
 
+const everyConfig = (services: ResourceServices): Promise<BlockRolloutConfig[]> =>
+  everyRow(services, 'block_rollout_config', { organization: null, path: [] });
+
 /** SPEC §2.1: two configs that undo each other's work on the same target would never come to an end. */
-async function refuseOpposite(
-  services: ResourceServices,
-  config: BlockRolloutConfig,
-  others: readonly BlockRolloutConfig[],
-  targets: ReadonlySet<string>,
-): Promise<void> {
+async function refuseOpposite(services: ResourceServices, config: BlockRolloutConfig, targets: ReadonlySet<string>): Promise<void> {
   if (!live(config)) return;
-  const opposite = others.filter(
+  const opposite = (await everyConfig(services)).filter(
     (other) =>
+      other.id !== config.id &&
       live(other) &&
       other.block_name === config.block_name &&
       other.action_name !== config.action_name &&

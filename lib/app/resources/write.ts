@@ -112,7 +112,7 @@ export async function edit<T extends ObjectType>(
 ): Promise<ObjectTypes[T]> {
   for (let attempt = 1; ; attempt++) {
     const before = await find(services, type, id);
-    const after = await request.change(before);
+    const after = keepEqual(before, await request.change(before));
     if (isSame(before, after)) return before;
     try {
       return await write(services, type, before, after, request);
@@ -120,6 +120,13 @@ export async function edit<T extends ObjectType>(
       if (!(error instanceof AppError) || error.kind !== 'stale' || attempt >= TRIES) throw error;
     }
   }
+}
+
+/** SDKs send whole objects back: a value that is equal stays the stored one, so that `===` tells what differs. */
+function keepEqual<T extends object>(before: T, after: T): T {
+  const old = fieldsOf(before);
+  const equal = Object.entries(after).filter(([field, value]) => isSame({ v: old[field] ?? null }, { v: value ?? null }));
+  return { ...after, ...Object.fromEntries(equal.map(([field]) => [field, old[field]])) };
 }
 
 async function write<T extends ObjectType>(

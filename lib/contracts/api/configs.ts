@@ -116,7 +116,8 @@ const OWNED = [
   ],
   ...['target_workspace_names', 'targets_in_scope', 'template_revision', 'organization', 'workspace', 'criticality'],
 ];
-export const createConfig = requestObject({ ...fields, is_system_config: z.boolean().exactOptional() }, OWNED).meta({
+/** The kind must be said: without it a trigger would be kept as defaults that start nothing. */
+export const createConfig = requestObject({ ...fields, kind: configKind, is_system_config: z.boolean().exactOptional() }, OWNED).meta({
   id: 'CreateBlockRolloutConfig',
 });
 /** The fields of a config as the fleet file and updates give them. */
