@@ -44,6 +44,8 @@ export interface Foundations {
   readonly gatherMs: number;
   /** Told of work that nobody waits for. */
   readonly track?: (work: () => Promise<void>) => Promise<void>;
+  /** Hash of the deployed wave definition; left out where executions do not outlive a deployment. */
+  readonly definition?: string;
   /** Left out: 8 tries with jittered pauses. */
   readonly retry?: Retry;
 }
@@ -57,7 +59,7 @@ export function compose(f: Foundations) {
   const settings = new DynamoSettingsStore(table, (also) => objects.alsoActions(also));
   const store = new DynamoEngineStore(table);
   const presence = new DynamoPresenceStore(table);
-  const engine: EngineServices = { clock, ids, objects, settings, engine: store, presence, workflows, renderer, soon: gathered(f), log, random, digest };
+  const engine: EngineServices = { clock, ids, objects, settings, engine: store, presence, workflows, renderer, soon: gathered(f), log, random, digest, definition: f.definition ?? null };
   const agents = agentServices(engine, store);
   const imports = new DynamoImportStore(table, clock, ids, (also) => objects.alsoActions(also));
   const resources = resourceServices(engine, agents, imports);

@@ -4,6 +4,8 @@ const environment = z.object({
   TABLE_NAME: z.string().min(1),
   WAVE_MACHINE_ARN: z.string().default(''),
   ENQUEUE_MACHINE_ARN: z.string().default(''),
+  /** Hash of the deployed wave definition. */
+  WAVE_DEFINITION: z.string().min(1).optional(),
 });
 export type Environment = z.infer<typeof environment>;
 

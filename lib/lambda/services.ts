@@ -20,5 +20,6 @@ export function servicesFromEnvironment(values: Readonly<Record<string, string |
     renderer: new NunjucksRenderer(),
     workflows: stepFunctionsStarter({ wave: environment.WAVE_MACHINE_ARN, enqueue: environment.ENQUEUE_MACHINE_ARN }),
     gatherMs: 0,
+    ...(environment.WAVE_DEFINITION === undefined ? {} : { definition: environment.WAVE_DEFINITION }),
   }).services;
 }

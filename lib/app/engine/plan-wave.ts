@@ -64,20 +64,29 @@ async function turnOf(services: EngineServices, input: PlanWaveInput, frame: Wav
   services.log.info('wave_planned', { wave: input.block_rollout, execution: input.execution, next: decided.next, dispatch: decided.dispatch.length, ...numbers });
   switch (decided.next) {
     case 'dispatch':
-      return startsSomething(input, decided, now);
+      return startsSomething(services, input, decided, now);
     case 'completed':
     case 'cancelled':
       return ended(input, decided.next, '');
     case 'blocked':
       return ended(input, 'blocked', blockedCause(frame, decided));
     default:
-      return input.events > HISTORY_BUDGET
+      return mustContinue(services, input)
         ? output(input, 'continue', { recheck_at: decided.recheck_at, now, seen: '' })
         : output(input, 'await', { recheck_at: decided.recheck_at, now, seen: fingerprint(frame) });
   }
 }
 
-function startsSomething(input: PlanWaveInput, decided: Plan, now: Instant): PlanWaveOutput {
+/**
+ * The next generation goes on before this history is full, or when another definition was deployed. Not on the first turn: with a wrong
+ * setting, executions would follow each other without ever doing anything.
+ */
+function mustContinue({ definition }: EngineServices, input: PlanWaveInput): boolean {
+  const replaced = definition !== null && input.definition !== definition && input.turn > 0;
+  return replaced || input.events > HISTORY_BUDGET;
+}
+
+function startsSomething(services: EngineServices, input: PlanWaveInput, decided: Plan, now: Instant): PlanWaveOutput {
   const orders: WaveOrder[] = decided.dispatch.slice(0, MAX_BATCHES * MAX_ORDERS_PER_BATCH).map((o) => ({
     item: o.item.id,
     agent: o.agent,
@@ -90,7 +99,7 @@ function startsSomething(input: PlanWaveInput, decided: Plan, now: Instant): Pla
   const batches = Array.from({ length: Math.ceil(orders.length / MAX_ORDERS_PER_BATCH) }, (_, i) => ({
     orders: orders.slice(i * MAX_ORDERS_PER_BATCH, (i + 1) * MAX_ORDERS_PER_BATCH),
   }));
-  const next = input.events > HISTORY_BUDGET ? 'continue' : 'dispatch';
+  const next = mustContinue(services, input) ? 'continue' : 'dispatch';
   return output(input, next, { recheck_at: decided.recheck_at, now, seen: '', batches });
 }
 

@@ -20,4 +20,6 @@ export interface EngineServices {
   readonly random: () => number;
   /** SHA-256 in base64url. */
   readonly digest: (text: string) => string;
+  /** Hash of the deployed wave definition; null where no other can be running. */
+  readonly definition: string | null;
 }
