@@ -1,4 +1,5 @@
 import { SECOND } from '../domain/shared/time.ts';
+import { agentsTick } from './agents/tick.ts';
 import { engineTick } from './engine/tick.ts';
 import { resumeImports } from './import/advance.ts';
 import type { Services } from './services.ts';
@@ -10,6 +11,7 @@ const TIME_BUDGET = 20 * SECOND;
 export async function minuteTick(services: Services): Promise<void> {
   const end = services.clock.now() + TIME_BUDGET;
   const parts: Readonly<Record<string, () => Promise<unknown>>> = {
+    agents: () => agentsTick(services.engine, services.agents, () => services.clock.now() < end),
     engine: () => engineTick(services.engine),
     imports: () => resumeImports(services.imports, () => services.clock.now() < end),
   };

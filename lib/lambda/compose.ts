@@ -8,10 +8,11 @@ import { DynamoObjectStore } from '../adapters/dynamodb/object-store.ts';
 import { DynamoPresenceStore } from '../adapters/dynamodb/presence-store.ts';
 import { jitteredRetry, type Retry } from '../adapters/dynamodb/retry.ts';
 import { DynamoSettingsStore } from '../adapters/dynamodb/settings-store.ts';
+import { DynamoWatchStore } from '../adapters/dynamodb/watch-store.ts';
 import { SystemIds } from '../adapters/system/ids.ts';
 import { systemKeyCrypto } from '../adapters/system/key-crypto.ts';
-import type { AgentServices } from '../app/agents/services.ts';
 import { revokeKeyOfAgents } from '../app/agents/revoke-key.ts';
+import type { AgentServices } from '../app/agents/services.ts';
 import { afterChange, type Change } from '../app/engine/after-change.ts';
 import { demandWritten } from '../app/engine/demands.ts';
 import { endAttempt } from '../app/engine/end-attempt.ts';
@@ -59,8 +60,22 @@ export function compose(f: Foundations) {
   const settings = new DynamoSettingsStore(table, (also) => objects.alsoActions(also));
   const store = new DynamoEngineStore(table);
   const presence = new DynamoPresenceStore(table);
-  const engine: EngineServices = { clock, ids, objects, settings, engine: store, presence, workflows, renderer, soon: gathered(f), log, random, digest, definition: f.definition ?? null };
-  const agents = agentServices(engine, store);
+  const engine: EngineServices = {
+    clock,
+    ids,
+    objects,
+    settings,
+    engine: store,
+    presence,
+    workflows,
+    renderer,
+    soon: gathered(f),
+    log,
+    random,
+    digest,
+    definition: f.definition ?? null,
+  };
+  const agents = agentServices(engine, store, new DynamoWatchStore(table));
   const imports = new DynamoImportStore(table, clock, ids, (also) => objects.alsoActions(also));
   const resources = resourceServices(engine, agents, imports);
   const services: Services = {
@@ -79,7 +94,7 @@ export function compose(f: Foundations) {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
-function agentServices(engine: EngineServices, runs: AgentServices['runs']): AgentServices {
+function agentServices(engine: EngineServices, runs: AgentServices['runs'], watch: AgentServices['watch']): AgentServices {
   const { clock, ids, objects, presence, settings, log } = engine;
   return {
     clock,
@@ -87,6 +102,7 @@ function agentServices(engine: EngineServices, runs: AgentServices['runs']): Age
     objects,
     presence,
     runs,
+    watch,
     tokens: keyTokens(systemKeyCrypto),
     engine: {
       endAttempt: (end) => endAttempt(engine, end),

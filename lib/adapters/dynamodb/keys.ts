@@ -37,6 +37,7 @@ export const keys = {
   }),
 
   settings: (): Key => ({ pk: 'SETTINGS', sk: '#' }),
+  watch: (): Key => ({ pk: 'WATCH', sk: '#' }),
   fleet: (): Key => ({ pk: 'FLEET', sk: '#' }),
   lease: (name: string): Key => ({ pk: 'LEASE', sk: name }),
   execution: (name: string): Key => ({ pk: 'EXEC', sk: name }),
@@ -113,6 +114,7 @@ export const KEYS: readonly KeyPattern[] = [
   row('block', 'block#<id>', '#', 'gsi1: block@<organization> / <workspace>#<cluster or ->#<id>; gsi2: FROM@<organization>@<from_block> / same', 'A5 one active item per block: active_item is set under a condition'),
   row('settings', 'SETTINGS', '#', '', 'SystemConfig, read fresh at each decision'),
   row('fleet', 'FLEET', '#', '', 'number of active and of paused clusters: the operator gate’s N'),
+  row('watch', 'WATCH', '#', '', 'A4 the last look at all agents, and the platform alert'),
   row('presence', 'HB#<00–15>', '<agent>', 'gsi1: AGENT@<organization> / <workspace>#<cluster or ->#<agent>', 'A1 heartbeat: one UpdateItem; A4 the sixteen partitions are walked by the tick'),
   row('wave', 'W#<wave>', 'W', 'gsi1: block_rollout@- / <wave>; gsi2: DUE#wave / <recheck_at>#<wave>', 'counters, status and driver of a wave; waves whose time to look again has passed'),
   row('done shard', 'W#<wave>', 'C#<00–15>', '', 'successes of a wave, spread so that finishes do not queue up'),

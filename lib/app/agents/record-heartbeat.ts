@@ -2,13 +2,13 @@ import { SECOND } from '../../domain/shared/time.ts';
 import { unavailable } from '../errors.ts';
 import { packApps } from './apps.ts';
 import { appsOf, type HeartbeatAnswer, type Report } from './calls.ts';
-import { closeDowntime } from './downtimes.ts';
+import { closeOnReport } from './downtimes.ts';
 import type { AgentKeys, Scope } from './identify.ts';
 import { type Beat, INBOX_LIMIT, type Presence } from './presence.ts';
 import { recordApps } from './record-apps.ts';
 import { type Identity, identityOf, register } from './register.ts';
 import type { AgentServices } from './services.ts';
-import { verifyReported } from './verify-runs.ts';
+import { verifyOthers, verifyReported } from './verify-runs.ts';
 
 /** While something is open, an agent reports at least this often. */
 const BUSY_SECONDS = 5;
@@ -62,10 +62,12 @@ interface Unsettled {
 async function settle(services: AgentServices, keys: AgentKeys, u: Unsettled): Promise<Presence | null> {
   const known = u.row !== null && u.row.key_hash === u.beat.key_hash && u.row.cluster_uid === u.beat.cluster_uid && !u.row.revoked;
   const row = known && u.row !== null ? u.row : await register(services, keys, u.token, u.who, u.report);
-  const recovered = await recordApps(services, row, appsOf(u.report), u.beat.now);
+  const apps = appsOf(u.report);
+  const recovered = await recordApps(services, row, apps, u.beat.now);
+  await verifyOthers(services, row, { apps, health: u.beat.health, was_silent: false, now: u.beat.now });
   const silent = row.last_seen === null || row.last_seen < u.alive_since;
   const codes = [...(silent ? ['agent_silent', 'agent_missing'] : []), ...(silent || recovered ? ['cluster_critical'] : [])];
-  if (row.downtime !== null) await closeDowntime(services, row.downtime, u.beat.now);
+  if (row.downtime !== null) await closeOnReport(services, row.downtime, u.beat.now);
   const settled = await services.presence.settle(u.beat, row.downtime);
   // After the row says "alive": who looks again must find it so.
   if (codes.length > 0 && row.k8s_cluster !== null) await services.engine.unparkCluster(row.k8s_cluster, codes);

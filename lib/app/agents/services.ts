@@ -2,6 +2,7 @@ import type { ActionRun, SystemSettings } from '../../domain/shared/rollout.ts';
 import type { EngineStore } from '../engine/ports.ts';
 import type { AccessKey, Clock, Demand, Ids, Logger, ObjectStore } from '../ports.ts';
 import type { PresenceStore } from './presence.ts';
+import type { WatchStore } from './watch-state.ts';
 
 /** What the agents' side of the program works with. */
 export interface AgentServices {
@@ -10,6 +11,7 @@ export interface AgentServices {
   readonly objects: ObjectStore;
   readonly presence: PresenceStore;
   readonly runs: RunStore;
+  readonly watch: WatchStore;
   readonly tokens: Tokens;
   readonly engine: EngineCalls;
   /** Settings at most a few seconds old: good enough for report intervals and for when to look twice, never for a decision. */

@@ -20,14 +20,32 @@ export interface Reported {
  * Open runs of this agent whose result the report may show (SPEC §7). Costs nothing unless one stands in the inbox and its target is
  * reported, or its work is done. Answers the runs that are not to be handed out any more.
  */
-export async function verifyReported(services: AgentServices, agent: Presence, reported: Reported): Promise<ReadonlySet<string>> {
+export async function verifyReported(
+  services: AgentServices,
+  agent: Presence,
+  reported: Reported,
+  cluster: string | null = agent.k8s_cluster,
+): Promise<ReadonlySet<string>> {
   const done = new Set<string>();
   for (const [id, entry] of Object.entries(agent.inbox)) {
     const app = appOf(reported.apps, entry);
     if (entry.app === null || app === undefined || !(entry.finished || mayShow(entry, app.installed_version))) continue;
-    if (await verifyRun(services, agent, id, app, reported)) done.add(id);
+    if (await verifyRun(services, agent, id, app, reported, cluster)) done.add(id);
   }
   return done;
+}
+
+/**
+ * A first install is done by another agent than the one that it brings (SPEC §7): what this report shows may be the result of a run that
+ * another agent of the cluster, or of its workspace, holds.
+ */
+export async function verifyOthers(services: AgentServices, agent: Presence, reported: Reported): Promise<void> {
+  const { organization, workspace, k8s_cluster } = agent;
+  if (k8s_cluster === null || reported.apps === null) return;
+  const places = [k8s_cluster, null].map((cluster) => services.presence.listIds({ organization, workspace, k8s_cluster: cluster }));
+  const others = (await Promise.all(places)).flat().filter((id) => id !== agent.id);
+  if (others.length === 0) return;
+  for (const other of await services.presence.getMany(others)) await verifyReported(services, other, reported, k8s_cluster);
 }
 
 /** undefined = the report says nothing about it. An app that a full list leaves out is not installed. */
@@ -42,9 +60,17 @@ function mayShow(entry: InboxRun, version: string | null): boolean {
   return compareVersions(version, entry.target, false) === 'up_to_date';
 }
 
-async function verifyRun(services: AgentServices, agent: Presence, id: string, app: ReportedApp, reported: Reported): Promise<boolean> {
+async function verifyRun(
+  services: AgentServices,
+  agent: Presence,
+  id: string,
+  app: ReportedApp,
+  reported: Reported,
+  cluster: string | null,
+): Promise<boolean> {
   const run = await services.runs.run(id);
   if (run === null) return true;
+  if (run.k8s_cluster !== cluster) return false;
   const state = worst(reportedState(reported.health, app), reported.was_silent ? 'WARNING' : null);
   const seen: Observation = { report: { version: app.installed_version }, agent_state: state };
   const after = await onFreshRun(services, run, (current) =>

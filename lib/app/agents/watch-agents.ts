@@ -1,0 +1,74 @@
+import { massSilence } from '../../domain/agent/liveness.ts';
+import type { SystemSettings } from '../../domain/shared/rollout.ts';
+import { type Instant, MINUTE, SECOND } from '../../domain/shared/time.ts';
+import { noticeOf } from '../engine/notices.ts';
+import type { EngineServices } from '../engine/services.ts';
+import { openDowntimes } from './downtimes.ts';
+import { PRESENCE_PARTITIONS, type Presence } from './presence.ts';
+import { type Alert, alertLasts, type WatchState, type WatchStore } from './watch-state.ts';
+
+export type HeardAgent = Presence & { readonly last_seen: Instant };
+
+const PAGE = 2_000;
+
+/**
+ * The tick's look at all agents (SPEC §6, DESIGN A4). Liveness is derived, so this only finds out whether the silence of many is our own fault, and
+ * opens Downtimes. Repeating it repeats no effect.
+ */
+export async function watchAgents(services: EngineServices, watch: WatchStore): Promise<void> {
+  const now = services.clock.now();
+  const [before, settings] = await Promise.all([watch.read(), services.settings.read()]);
+  const agents = await heardAgents(services);
+  const alert = alertOf(before, agents, settings, now);
+  const raised = alert !== null && alert.ended_at === null && (before.alert === null || before.alert.ended_at !== null);
+  if (!(await watch.write(before, { checked_at: now, alert }))) return;
+  if (raised) await announce(services, agents.length, now);
+  // The check that raises the alert opens nothing: the next one sees whether the silence lasts.
+  else await openDowntimes(services, critical(agents, settings, now));
+}
+
+async function heardAgents(services: EngineServices): Promise<HeardAgent[]> {
+  const partitions = Array.from({ length: PRESENCE_PARTITIONS }, (_, partition) => partition);
+  return (await Promise.all(partitions.map((partition) => heardOf(services, partition)))).flat();
+}
+
+/** Never seen is not silent (SPEC §6); from an archived cluster nothing is expected. */
+async function heardOf(services: EngineServices, partition: number): Promise<HeardAgent[]> {
+  const heard: HeardAgent[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await services.presence.scan(partition, cursor, PAGE);
+    for (const row of page.rows) if (row.last_seen !== null && !row.gone && !row.revoked) heard.push({ ...row, last_seen: row.last_seen });
+    cursor = page.cursor;
+  } while (cursor !== null);
+  return heard;
+}
+
+function alertOf(before: WatchState, agents: readonly HeardAgent[], settings: SystemSettings, now: Instant): Alert | null {
+  const silent_after_seconds = settings.AGENT_WARNING_AFTER_SECONDS;
+  const last_seen = agents.map((agent) => agent.last_seen);
+  if (before.alert !== null && before.alert.ended_at === null) {
+    return alertLasts(before.alert, last_seen, silent_after_seconds, now) ? before.alert : { ...before.alert, ended_at: now };
+  }
+  const mass = massSilence({ last_seen, previous_check: before.checked_at ?? now - MINUTE, silent_after_seconds }, now);
+  return mass.alert ? { since: now, ended_at: null } : before.alert;
+}
+
+async function announce(services: EngineServices, agents: number, now: Instant): Promise<void> {
+  services.log.error('platform_alert', { reason: 'mass_silence', agents });
+  const text = 'More than half of the agents fell silent at once. Look at the service itself first: its gateway, its network, its table.';
+  await services.engine.commit({ notices: [noticeOf(services, 'platform_alert', 'platform', null, text, now)] });
+}
+
+/** Silent for AGENT_CRITICAL_AFTER and without an open Downtime. A cluster's operator speaks for it, if it has one. */
+function critical(agents: readonly HeardAgent[], settings: SystemSettings, now: Instant): HeardAgent[] {
+  const operated = new Set(agents.filter((agent) => agent.kind === 'operator').map((agent) => agent.k8s_cluster));
+  const limit = now - settings.AGENT_CRITICAL_AFTER_SECONDS * SECOND;
+  return agents.filter(
+    (agent) =>
+      agent.last_seen <= limit &&
+      agent.downtime === null &&
+      agent.k8s_cluster !== null &&
+      (agent.kind === 'operator' || !operated.has(agent.k8s_cluster)),
+  );
+}
