@@ -24,6 +24,11 @@ export interface Decided {
   readonly allow_downgrade: boolean;
 }
 
+/** What is due for one target. */
+export interface Wanted extends Decided {
+  readonly decision: Exclude<TargetDecision, { kind: 'nothing' }>;
+}
+
 /** Why targets are looked at. */
 export interface Look {
   readonly run: DemandFacts['run'];
@@ -83,12 +88,14 @@ async function decideTarget(
     app: at.app,
     rendered: rendered.ok ? rendered : { target_version: null, config_hash: null },
     allow_downgrade,
-    owner_active: owner !== undefined && owner.active && !owner.archived && scopeOf(owner)(target.scope),
+    owner_active: acts(owner) && scopeOf(owner)(target.scope),
     agent_present: await agentPresent(services, config, at, settings),
   });
   const decision = rendered.ok ? takeover(config, block, wanted) : templateError(config, block, rendered, wanted);
   return { config, settings, at, rendered, decision, allow_downgrade };
 }
+
+const acts = (config: BlockRolloutConfig | undefined): config is BlockRolloutConfig => config?.active === true && !config.archived;
 
 /** SPEC §8: a block of the CLI whose values cannot be made credentials is not taken over. */
 function takeover(config: BlockRolloutConfig, block: Block | null, wanted: DemandDecision): TargetDecision {

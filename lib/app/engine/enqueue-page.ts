@@ -1,17 +1,12 @@
 import type { EnqueuePageInput, EnqueuePageOutput } from '../../contracts/workflow/enqueue.ts';
 import { scopeOf } from '../../domain/demand/scope.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
-import { type Decided, decideTargets, lacksOperatorVersion, type TargetDecision } from './decide-target.ts';
+import { decideTargets, lacksOperatorVersion, type Wanted } from './decide-target.ts';
 import { enqueueItems } from './enqueue-items.ts';
 import { configsOf } from './enqueue-pages.ts';
 import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
 import { readPage, type Target, withBlocks } from './enqueue-targets.ts';
 import type { EngineServices } from './services.ts';
-
-/** What is due for one target. */
-export interface Wanted extends Decided {
-  readonly decision: Exclude<TargetDecision, { kind: 'nothing' }>;
-}
 
 /** SPEC §2: looks at each target of a page for each config that covers it, and makes the items that are due. */
 export async function enqueuePage(services: EngineServices, input: EnqueuePageInput): Promise<EnqueuePageOutput> {
