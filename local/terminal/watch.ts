@@ -15,8 +15,10 @@ type Run = z.infer<typeof actionRun>;
 const SAMPLE = 12;
 const RUNNING_NAMES = 8;
 const KEPT_EVENTS = 50;
-/** What holds the rest, who is running and the events are asked for so rarely that it costs at most a thirtieth of the time. */
+/** What holds the rest, who is running and the events are asked for so rarely that it costs little, in a small fleet at least so often. */
 const DETAIL_SHARE = 30;
+const SMALL_FLEET = 300;
+const SMALL_FLEET_PAUSE = 3000;
 const named = z.object({ id: z.string(), name: z.string() });
 
 export const countersOf = (wave: Wave): Counters => ({
@@ -67,7 +69,8 @@ export class Watch {
     const started = performance.now();
     if (thorough || started >= this.#detailsDueAt) {
       await this.#readDetails(waves);
-      this.#detailsDueAt = performance.now() + (performance.now() - started) * DETAIL_SHARE;
+      const rest = (performance.now() - started) * DETAIL_SHARE;
+      this.#detailsDueAt = performance.now() + (operator.summary.clusters <= SMALL_FLEET ? Math.min(rest, SMALL_FLEET_PAUSE) : rest);
     }
     return {
       now: this.#clock.now(),
@@ -89,7 +92,7 @@ export class Watch {
       status: wave.status,
       counters,
       failure_rate: wave.failure_rate,
-      held: counters.pending > 0 ? (details?.held ?? []) : [],
+      held: adjusted(details?.held ?? [], counters.pending),
       running: counters.in_progress > 0 ? (details?.running ?? []) : [],
     };
   }
@@ -153,6 +156,15 @@ export class Watch {
     const attempt = run.attempt > 1 ? `, attempt ${run.attempt}` : '';
     return `${time}  ${await this.#nameOf(run)}: ${what}${attempt}: ${runWords(run)}`;
   }
+}
+
+/** Reasons are a little older than the counters: the largest group takes up the difference. */
+function adjusted(held: readonly Held[], pending: number): Held[] {
+  const known = held.reduce((sum, { count }) => sum + count, 0);
+  const [largest, ...others] = held;
+  if (largest === undefined || known === pending) return [...held];
+  const count = largest.count + pending - known;
+  return count > 0 ? [{ ...largest, count }, ...others] : adjusted(others, pending);
 }
 
 function runWords(run: Run): string {
