@@ -5,6 +5,8 @@ import { coldStart } from '../../lib/lambda/cold-start.ts';
 import { step, workflowHandler } from '../../lib/lambda/step.ts';
 
 export const makeHandler = (services: Services) =>
-  workflowHandler(services, 'enqueue', { EnqueuePage: step(enqueuePageInput, enqueuePageOutput, (s, input) => enqueuePage(s.engine, input)) });
+  workflowHandler(services, 'enqueue', {
+    EnqueuePage: step(enqueuePageInput, enqueuePageOutput, (s, input) => enqueuePage(s.engine, input)),
+  });
 
 export const handler = coldStart(makeHandler);

@@ -5,6 +5,8 @@ import { coldStart } from '../../lib/lambda/cold-start.ts';
 import { step, workflowHandler } from '../../lib/lambda/step.ts';
 
 export const makeHandler = (services: Services) =>
-  workflowHandler(services, 'dispatch', { DispatchBatch: step(dispatchBatchInput, dispatchBatchOutput, (s, input) => dispatchBatch(s.engine, input)) });
+  workflowHandler(services, 'dispatch', {
+    DispatchBatch: step(dispatchBatchInput, dispatchBatchOutput, (s, input) => dispatchBatch(s.engine, input)),
+  });
 
 export const handler = coldStart(makeHandler);

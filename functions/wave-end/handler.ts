@@ -6,6 +6,8 @@ import { step, workflowHandler } from '../../lib/lambda/step.ts';
 
 /** RecordFailure of both state machines. */
 export const makeHandler = (services: Services) =>
-  workflowHandler(services, 'record', { RecordFailure: step(recordFailureInput, recordFailureOutput, (s, input) => recordFailure(s.engine, input)) });
+  workflowHandler(services, 'record', {
+    RecordFailure: step(recordFailureInput, recordFailureOutput, (s, input) => recordFailure(s.engine, input)),
+  });
 
 export const handler = coldStart(makeHandler);

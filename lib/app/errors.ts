@@ -1,13 +1,5 @@
 /** What can go wrong, in words that know nothing of HTTP; `lib/http` maps a kind to a status. */
-export type ErrorKind =
-  | 'invalid'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not_found'
-  | 'conflict'
-  | 'stale'
-  | 'too_large'
-  | 'unavailable';
+export type ErrorKind = 'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'conflict' | 'stale' | 'too_large' | 'unavailable';
 
 export interface Problem {
   /** A code of the closed list in the API reference, e.g. `invalid`, `required`, `not_found`, `conflict`. */

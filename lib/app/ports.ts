@@ -1,14 +1,4 @@
-import type {
-  AppState,
-  Block,
-  Json,
-  K8sApp,
-  K8sCluster,
-  Maintenance,
-  Managed,
-  Organization,
-  Workspace,
-} from '../domain/shared/fleet.ts';
+import type { Block, Json, K8sApp, K8sCluster, Maintenance, Managed, Organization, Workspace } from '../domain/shared/fleet.ts';
 import type { BlockRolloutConfig, SystemSettings } from '../domain/shared/rollout.ts';
 import type { Instant, Millis } from '../domain/shared/time.ts';
 

@@ -1,6 +1,6 @@
+import { documentClient } from '../adapters/dynamodb/client.ts';
 import { jsonLog } from '../adapters/observability/log.ts';
 import { stepFunctionsStarter } from '../adapters/stepfunctions/starter.ts';
-import { documentClient } from '../adapters/dynamodb/client.ts';
 import { SystemClock } from '../adapters/system/clock.ts';
 import { NunjucksRenderer } from '../adapters/templates/renderer.ts';
 import type { Services } from '../app/services.ts';

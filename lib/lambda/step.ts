@@ -10,7 +10,11 @@ export interface Step {
   run(services: Services, input: never): Promise<unknown>;
 }
 
-export function step<I extends z.ZodType, O extends z.ZodType>(input: I, output: O, run: (services: Services, input: z.output<I>) => Promise<z.input<O>>): Step {
+export function step<I extends z.ZodType, O extends z.ZodType>(
+  input: I,
+  output: O,
+  run: (services: Services, input: z.output<I>) => Promise<z.input<O>>,
+): Step {
   return { input, output, run };
 }
 

@@ -39,7 +39,11 @@ export async function startVirtualFleet(options: VirtualFleetOptions): Promise<V
   setMaxListeners(0, end.signal);
   const connections = new Connections(baseUrl, concurrency);
   const api = new ApiClient(baseUrl, options.adminKey);
-  const clusters = new Map(placesOf(fleet).filter((p) => !p.behaviour.silent).map((place) => [place.path, new VirtualCluster(place)]));
+  const clusters = new Map(
+    placesOf(fleet)
+      .filter((p) => !p.behaviour.silent)
+      .map((place) => [place.path, new VirtualCluster(place)]),
+  );
   const keys = await makeKeys(api, new Set([...clusters.values()].map(workspaceOf)), end.signal);
   await restore(api, clusters);
   const world: AgentWorld = {

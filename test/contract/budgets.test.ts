@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { planWave } from '../../lib/app/engine/plan-wave.ts';
 import { blankItem } from '../../lib/app/engine/blank-item.ts';
 import { operatorConfigId } from '../../lib/app/engine/configs.ts';
 import { newWave } from '../../lib/app/engine/join-wave.ts';
 import { newBlock } from '../../lib/app/engine/new-block.ts';
-import type { Item } from '../../lib/domain/shared/rollout.ts';
+import { planWave } from '../../lib/app/engine/plan-wave.ts';
 import { OPERATOR_BLOCK } from '../../lib/domain/shared/fleet.ts';
+import type { Item } from '../../lib/domain/shared/rollout.ts';
 import { names, World } from '../support/world.ts';
 
 /** DESIGN §9, counted in the units that the table itself reports. */
@@ -16,26 +16,30 @@ afterEach(() => world.stop());
 const spent = () => ({ ...world.runtime.table.units.total });
 
 describe('one item, from enqueue to completed and verified, one attempt', () => {
-  test.each([100, 400])('costs at most 42 write and 15 read units in a fleet of %i', async (n) => {
-    // On AWS a wake is held back until a second after the last plan, so that one turn serves many ends.
-    world = await World.start({ gatherMs: 1_000 });
-    await world.plainRules();
-    await world.addClusters(names(n));
-    for (const host of world.hosts.values()) host.behaviour.seconds = 0;
-    await world.turns();
-    const before = spent();
-    await world.settings({ OPERATOR_BLOCK_VERSION: '2.0.0' });
-    await world.turns();
-    await world.advance(5);
-    const after = spent();
-    const wave = await world.wave();
-    expect(wave.counters.done).toBe(n);
-    const write = (after.write - before.write) / n;
-    const read = (after.read - before.read) / n;
-    console.log(`item life in a fleet of ${n}: ${write.toFixed(2)} write units, ${read.toFixed(2)} read units`);
-    expect(write).toBeLessThanOrEqual(42);
-    expect(read).toBeLessThanOrEqual(15);
-  }, 60_000);
+  test.each([100, 400])(
+    'costs at most 42 write and 15 read units in a fleet of %i',
+    async (n) => {
+      // On AWS a wake is held back until a second after the last plan, so that one turn serves many ends.
+      world = await World.start({ gatherMs: 1_000 });
+      await world.plainRules();
+      await world.addClusters(names(n));
+      for (const host of world.hosts.values()) host.behaviour.seconds = 0;
+      await world.turns();
+      const before = spent();
+      await world.settings({ OPERATOR_BLOCK_VERSION: '2.0.0' });
+      await world.turns();
+      await world.advance(5);
+      const after = spent();
+      const wave = await world.wave();
+      expect(wave.counters.done).toBe(n);
+      const write = (after.write - before.write) / n;
+      const read = (after.read - before.read) / n;
+      console.log(`item life in a fleet of ${n}: ${write.toFixed(2)} write units, ${read.toFixed(2)} read units`);
+      expect(write).toBeLessThanOrEqual(42);
+      expect(read).toBeLessThanOrEqual(15);
+    },
+    60_000,
+  );
 });
 
 test('a heartbeat without change is one write unit and no read', async () => {
@@ -59,7 +63,16 @@ test('a plan reads the same at 100, 10,000 and 100,000 waiting items', async () 
   const config = await services.objects.get('block_rollout_config', operatorConfigId(services.ids));
   const block = await operatorBlock();
   const id = services.ids.fresh();
-  const kind = { id, config, block_name: OPERATOR_BLOCK, owner_kind: null, target_version: '2.0.0', template_revision: 1, quiescence_seconds: 0, enqueue_run: null };
+  const kind = {
+    id,
+    config,
+    block_name: OPERATOR_BLOCK,
+    owner_kind: null,
+    target_version: '2.0.0',
+    template_revision: 1,
+    quiescence_seconds: 0,
+    enqueue_run: null,
+  };
   const wave = newWave({ ...kind, source: 'scheduler' }, world.now());
   await services.engine.commit({ waves: [{ id, create: wave }] });
   const reads: number[] = [];

@@ -32,7 +32,11 @@ async function rollout(seed: number): Promise<void> {
       if (world.now() >= wakesUp) world.host('c3').behaviour.silent = false;
       await invariants.check(1);
       const waves = await world.waves();
-      return waves.length > 0 && waves.every((w) => w.status === 'completed' || w.status === 'blocked') && waves.every((w) => w.counters.pending + w.counters.in_progress === 0);
+      return (
+        waves.length > 0 &&
+        waves.every((w) => w.status === 'completed' || w.status === 'blocked') &&
+        waves.every((w) => w.counters.pending + w.counters.in_progress === 0)
+      );
     });
     const [wave, ...others] = await world.waves();
     expect(others).toEqual([]);

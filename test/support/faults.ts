@@ -90,7 +90,9 @@ class IndexLag {
     const partition = `${index} ${JSON.stringify(command.input['ExpressionAttributeValues'])}`;
     const place = (row: IndexRow): string => `${index} ${String(row['pk'])} ${String(row[`${index}pk`])} ${String(row[`${index}sk`])}`;
     const now = this.#clock.now();
-    const visible = rows.filter((row) => this.#isVisible(place(row), this.#written.get(`${String(row['pk'])} ${String(row['sk'])}`) ?? 0, now));
+    const visible = rows.filter((row) =>
+      this.#isVisible(place(row), this.#written.get(`${String(row['pk'])} ${String(row['sk'])}`) ?? 0, now),
+    );
     const stale = this.#stale(partition, new Set(rows.map((row) => String(row['pk']))), now);
     this.#remember(partition, visible, place, now);
     return { ...answer, Items: [...visible, ...stale] };

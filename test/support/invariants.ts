@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
+import { derivedId } from '../../lib/app/derived-ids.ts';
 import { TERMINAL_ITEM } from '../../lib/domain/item/transitions.ts';
+import { OPERATOR_BLOCK } from '../../lib/domain/shared/fleet.ts';
 import type { Item } from '../../lib/domain/shared/rollout.ts';
 import { slotsOf } from '../../lib/domain/wave/slots.ts';
-import { derivedId } from '../../lib/app/derived-ids.ts';
-import { OPERATOR_BLOCK } from '../../lib/domain/shared/fleet.ts';
 import type { World } from './world.ts';
 
 /** What an outside observer remembers between two looks. */
@@ -34,7 +34,8 @@ export class Invariants {
         skipped: count('skipped'),
       });
       const { total, skipped, in_progress } = wave.counters;
-      if (wave.source !== 'manual') expect(in_progress, 'I2: in progress is within the slots').toBeLessThanOrEqual(slotsOf(total - skipped, percent));
+      if (wave.source !== 'manual')
+        expect(in_progress, 'I2: in progress is within the slots').toBeLessThanOrEqual(slotsOf(total - skipped, percent));
     }
     const running = all.filter((i) => i.status === 'in_progress' && !i.forced);
     const gate = this.#gate();

@@ -1,19 +1,19 @@
-import { agentApi } from '../../lib/app/agents/agent-api.ts';
-import { derivedId } from '../../lib/app/derived-ids.ts';
-import { AppError } from '../../lib/app/errors.ts';
-import { demandOf, raiseDemand } from '../../lib/app/engine/demands.ts';
-import { operatorConfigId, systemConfigId } from '../../lib/app/engine/configs.ts';
-import { makeKey } from '../../lib/app/keys/format.ts';
 import { type Sender, Table } from '../../lib/adapters/dynamodb/client.ts';
 import { DynamoEngineStore } from '../../lib/adapters/dynamodb/engine-store.ts';
-import type { EngineStore } from '../../lib/app/engine/ports.ts';
 import { systemKeyCrypto } from '../../lib/adapters/system/key-crypto.ts';
-import type { BlockRolloutConfig, Item, SystemSettings, Wave } from '../../lib/domain/shared/rollout.ts';
+import { agentApi } from '../../lib/app/agents/agent-api.ts';
+import { derivedId } from '../../lib/app/derived-ids.ts';
+import { operatorConfigId, systemConfigId } from '../../lib/app/engine/configs.ts';
+import { demandOf, raiseDemand } from '../../lib/app/engine/demands.ts';
+import type { EngineStore } from '../../lib/app/engine/ports.ts';
+import { AppError } from '../../lib/app/errors.ts';
+import { makeKey } from '../../lib/app/keys/format.ts';
 import type { Criticality, K8sCluster, Workspace } from '../../lib/domain/shared/fleet.ts';
 import { OPERATOR_APP, OPERATOR_BLOCK } from '../../lib/domain/shared/fleet.ts';
+import type { BlockRolloutConfig, Item, SystemSettings, Wave } from '../../lib/domain/shared/rollout.ts';
 import { MINUTE, SECOND } from '../../lib/domain/shared/time.ts';
 import { type Runtime, startRuntime } from '../../local/runtime.ts';
-import { faulty, type FaultShares, seeded, USUAL_FAULTS } from './faults.ts';
+import { type FaultShares, faulty, seeded, USUAL_FAULTS } from './faults.ts';
 
 export const START = Date.UTC(2026, 2, 1);
 
@@ -101,7 +101,12 @@ export class Host {
     if (claimed.run.phase !== 'executing') return;
     const { seconds } = this.behaviour;
     this.executed.push(run);
-    this.work.set(run, { run, attempt, target: claimed.run.rendered_target_version, until: seconds === null ? null : this.world.now() + seconds * SECOND });
+    this.work.set(run, {
+      run,
+      attempt,
+      target: claimed.run.rendered_target_version,
+      until: seconds === null ? null : this.world.now() + seconds * SECOND,
+    });
   }
 
   async finishDue(): Promise<void> {
@@ -112,13 +117,17 @@ export class Host {
     const exit_code = this.behaviour.exit(work.attempt);
     this.work.delete(work.run);
     if (exit_code === 0 && this.behaviour.reports === 'target' && work.target !== null) this.installed = work.target;
-    await this.world.patient(() => this.world.agents.finishRun({ ...this.call(work.run), ...NO_LOGS, exit_code, cancelled: false, finished_at: null }));
+    await this.world.patient(() =>
+      this.world.agents.finishRun({ ...this.call(work.run), ...NO_LOGS, exit_code, cancelled: false, finished_at: null }),
+    );
     if (exit_code === 0) await this.report();
   }
 
   async stop(run: string): Promise<void> {
     this.work.delete(run);
-    await this.world.patient(() => this.world.agents.finishRun({ ...this.call(run), ...NO_LOGS, exit_code: null, cancelled: true, finished_at: null }));
+    await this.world.patient(() =>
+      this.world.agents.finishRun({ ...this.call(run), ...NO_LOGS, exit_code: null, cancelled: true, finished_at: null }),
+    );
   }
 
   call(run: string) {
@@ -163,7 +172,10 @@ export class World {
     });
     late.now = () => runtime.clock.now();
     if (clean.sender === null) throw new Error('the runtime has no table');
-    return new World(runtime, new DynamoEngineStore(new Table(clean.sender, 'block-rollout', { tries: 1, pause: () => Promise.resolve() })));
+    return new World(
+      runtime,
+      new DynamoEngineStore(new Table(clean.sender, 'block-rollout', { tries: 1, pause: () => Promise.resolve() })),
+    );
   }
 
   get services() {
@@ -222,11 +234,22 @@ export class World {
     const org = derivedId.organization(ids, organization);
     if ((await this.patient(() => objects.get('organization', org, true))) === null)
       await this.patient(() =>
-        objects.create('organization', { ...managed(org, organization, this.now()), criticality: null, contacts: ['ops@acme.example'], maintenance_window: null }),
+        objects.create('organization', {
+          ...managed(org, organization, this.now()),
+          criticality: null,
+          contacts: ['ops@acme.example'],
+          maintenance_window: null,
+        }),
       );
     const id = derivedId.workspace(ids, org, name);
     const workspace = await this.patient(() =>
-      objects.create('workspace', { ...managed(id, name, this.now()), organization: org, criticality: spec.criticality ?? null, contacts: [], maintenance_window: null }),
+      objects.create('workspace', {
+        ...managed(id, name, this.now()),
+        organization: org,
+        criticality: spec.criticality ?? null,
+        contacts: [],
+        maintenance_window: null,
+      }),
     );
     this.#workspaces.set(`${organization}/${name}`, workspace);
     await this.#agentKey(workspace);
@@ -295,7 +318,14 @@ export class World {
 
   async plainRules(): Promise<void> {
     await this.config(
-      { max_concurrent_percent: 100, failure_threshold_percent: 100, max_retries: 0, retry_base_seconds: 0, quiescence_seconds: 0, action_timeout_seconds: 1800 },
+      {
+        max_concurrent_percent: 100,
+        failure_threshold_percent: 100,
+        max_retries: 0,
+        retry_base_seconds: 0,
+        quiescence_seconds: 0,
+        action_timeout_seconds: 1800,
+      },
       systemConfigId(this.services.ids),
     );
   }
@@ -338,7 +368,10 @@ export class World {
   async until(what: () => Promise<boolean>, limit = 240 * MINUTE, step = 30): Promise<void> {
     const end = this.now() + limit;
     while (!(await what())) {
-      if (this.now() >= end) throw new Error(`it did not come to pass in time: ${(await this.waves()).map((w) => `${line(w)} ${w.status} ${w.driver ?? 'no driver'}`).join('; ')}`);
+      if (this.now() >= end)
+        throw new Error(
+          `it did not come to pass in time: ${(await this.waves()).map((w) => `${line(w)} ${w.status} ${w.driver ?? 'no driver'}`).join('; ')}`,
+        );
       await this.play(step, step);
     }
   }

@@ -12,9 +12,9 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unavailable } from '../../app/errors.ts';
 import { type Condition, ExpressionBuilder, expressionOf, type Update } from './expression.ts';
-import { type Key } from './keys.ts';
+import type { Key } from './keys.ts';
 import { cancellation, failedRow, type Retry, withRetry } from './retry.ts';
-import { type Action, toTransactItems, type TransactResult } from './transact.ts';
+import { type Action, type TransactResult, toTransactItems } from './transact.ts';
 import { UnitMeter } from './units.ts';
 
 export type Row = Record<string, unknown> & { pk: string; sk: string };
@@ -44,24 +44,30 @@ export interface QueryPage {
 const UNSIGNED: Pick<DynamoDBClientConfig, 'signer'> = {
   signer: {
     sign: async (request) => {
-      request.headers['authorization'] = 'AWS4-HMAC-SHA256 Credential=local/20200101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0';
+      request.headers['authorization'] =
+        'AWS4-HMAC-SHA256 Credential=local/20200101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0';
       request.headers['x-amz-date'] = '20200101T000000Z';
       return request;
     },
   },
 };
-const isLoopback = (endpoint: unknown): boolean => typeof endpoint === 'string' && /^http:\/\/(127\.0\.0\.1|localhost)(:|\/|$)/.test(endpoint);
+const isLoopback = (endpoint: unknown): boolean =>
+  typeof endpoint === 'string' && /^http:\/\/(127\.0\.0\.1|localhost)(:|\/|$)/.test(endpoint);
 
 export function documentClient(config: DynamoDBClientConfig): DynamoDBDocumentClient {
   const local = isLoopback(config.endpoint);
   const client = new DynamoDBClient({ ...(local ? { ...UNSIGNED, maxAttempts: 1 } : { maxAttempts: 2 }), ...config });
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true, convertEmptyValues: false } });
   // What only the service looks at, or nobody: a fifth of a call's time.
-  if (local) for (const name of ['getUserAgentMiddleware', 'loggerMiddleware', 'recursionDetectionMiddleware', 'hostHeaderMiddleware']) document.middlewareStack.remove(name);
+  if (local)
+    for (const name of ['getUserAgentMiddleware', 'loggerMiddleware', 'recursionDetectionMiddleware', 'hostHeaderMiddleware'])
+      document.middlewareStack.remove(name);
   return document;
 }
 
-type Consumed = { CapacityUnits?: number | undefined; WriteCapacityUnits?: number | undefined; ReadCapacityUnits?: number | undefined } | undefined;
+type Consumed =
+  | { CapacityUnits?: number | undefined; WriteCapacityUnits?: number | undefined; ReadCapacityUnits?: number | undefined }
+  | undefined;
 
 /** The one table. Every call is counted in units and retried on conflicts and throttling (8 tries), then `unavailable`. */
 export class Table {
@@ -148,7 +154,8 @@ export class Table {
     const prefix = request.index ?? '';
     const parts = [`${builder.path(`${prefix}pk`)} = ${builder.value(request.pk)}`];
     const sort = `${prefix}sk`;
-    if (request.begins !== undefined && request.begins !== '') parts.push(`begins_with(${builder.path(sort)}, ${builder.value(request.begins)})`);
+    if (request.begins !== undefined && request.begins !== '')
+      parts.push(`begins_with(${builder.path(sort)}, ${builder.value(request.begins)})`);
     else if (request.from !== undefined && request.to !== undefined)
       parts.push(`${builder.path(sort)} BETWEEN ${builder.value(request.from)} AND ${builder.value(request.to)}`);
     else if (request.from !== undefined) parts.push(`${builder.path(sort)} >= ${builder.value(request.from)}`);
@@ -166,7 +173,12 @@ export class Table {
   }
 
   /** One conditional update. `ok: false` carries the row that failed the condition (null = there was none). */
-  async update(key: Key, update: Update, condition?: Condition, returns: 'ALL_OLD' | 'ALL_NEW' = 'ALL_NEW'): Promise<{ ok: true; row: Row | null } | { ok: false; row: Row | null }> {
+  async update(
+    key: Key,
+    update: Update,
+    condition?: Condition,
+    returns: 'ALL_OLD' | 'ALL_NEW' = 'ALL_NEW',
+  ): Promise<{ ok: true; row: Row | null } | { ok: false; row: Row | null }> {
     const input = {
       TableName: this.#name,
       Key: key,

@@ -8,7 +8,8 @@ export const FOR_EVER = 99_999_999_999_999;
 
 const counted = (c: K8sCluster | null): boolean => c?.active === true && !c.archived;
 const paused = (c: K8sCluster | null): boolean => counted(c) && c?.rollout_override.paused === true;
-const pausedUntil = (c: K8sCluster | null): number | null => (c?.rollout_override.paused === true ? (c.rollout_override.paused_until ?? FOR_EVER) : null);
+const pausedUntil = (c: K8sCluster | null): number | null =>
+  c?.rollout_override.paused === true ? (c.rollout_override.paused_until ?? FOR_EVER) : null;
 const one = (yes: boolean): number => (yes ? 1 : 0);
 
 /** The id of the operator agent of a cluster. */

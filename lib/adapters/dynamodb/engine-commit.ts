@@ -1,14 +1,23 @@
 import { INBOX_LIMIT } from '../../app/agents/presence.ts';
-import type { BlockChange, EngineChange, GateChange, InboxChange, Notice, OpenWaveKey, Refusal, WaveChange } from '../../app/engine/ports.ts';
+import type {
+  BlockChange,
+  EngineChange,
+  GateChange,
+  InboxChange,
+  Notice,
+  OpenWaveKey,
+  Refusal,
+  WaveChange,
+} from '../../app/engine/ports.ts';
 import type { Item, Wave } from '../../domain/shared/rollout.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import type { Row } from './client.ts';
 import { pack } from './codec.ts';
-import { auditRow, objectRow } from './object-store.ts';
-import { notPaused, PRESENCE } from './presence-store.ts';
 import { isReady, itemRow, newWaveRow, runRow } from './engine-rows.ts';
 import { and, type Condition, eq, exists, gte, lte, missing, oneOf, or, smallerThan, type Update } from './expression.ts';
 import { type Key, keys } from './keys.ts';
+import { auditRow, objectRow } from './object-store.ts';
+import { notPaused, PRESENCE } from './presence-store.ts';
 import type { Action } from './transact.ts';
 
 export interface Step {
@@ -34,9 +43,13 @@ export function stepsOf(change: EngineChange): Step[] {
 function settingsStep(change: EngineChange): Step[] {
   const conditions: Condition[] = [
     ...(change.unless_platform_paused === true ? [missing('rollouts_paused')] : []),
-    ...(change.settings_revision === undefined ? [] : [change.settings_revision === 0 ? missing('pk') : eq('revision', change.settings_revision)]),
+    ...(change.settings_revision === undefined
+      ? []
+      : [change.settings_revision === 0 ? missing('pk') : eq('revision', change.settings_revision)]),
   ];
-  return conditions.length === 0 ? [] : [step('platform', 'settings', { kind: 'check', key: keys.settings(), condition: and(...conditions) })];
+  return conditions.length === 0
+    ? []
+    : [step('platform', 'settings', { kind: 'check', key: keys.settings(), condition: and(...conditions) })];
 }
 
 const step = (what: Refusal['what'], id: string, action: Action): Step => ({ action, refusal: { what, id } });
@@ -115,11 +128,19 @@ function birthSteps(wave: Wave, sums: Sums): Step[] {
 function openSteps(wave: string, w: WaveChange | undefined): Step[] {
   const row = (k: OpenWaveKey): Key => keys.openWave(k.config, k.owner, k.hash);
   const close: Step[] =
-    w?.close === undefined ? [] : [step('open', wave, { kind: 'delete', key: row(w.close), condition: or(missing('pk'), eq('wave', wave)) })];
+    w?.close === undefined
+      ? []
+      : [step('open', wave, { kind: 'delete', key: row(w.close), condition: or(missing('pk'), eq('wave', wave)) })];
   const open: Step[] =
     w?.open === undefined
       ? []
-      : [step('open', wave, { kind: 'put', row: { ...row(w.open), entity: 'open_wave', wave }, condition: or(missing('pk'), eq('wave', wave)) })];
+      : [
+          step('open', wave, {
+            kind: 'put',
+            row: { ...row(w.open), entity: 'open_wave', wave },
+            condition: or(missing('pk'), eq('wave', wave)),
+          }),
+        ];
   return [...close, ...open];
 }
 
@@ -164,7 +185,8 @@ function blockAction(b: BlockChange): Action {
 
 function inboxAction(i: InboxChange): Action {
   const conditions: Condition[] = [exists('pk')];
-  if (i.heard_since !== undefined) conditions.push(gte(PRESENCE.lastSeen, i.heard_since), missing(PRESENCE.gone), missing(PRESENCE.revoked));
+  if (i.heard_since !== undefined)
+    conditions.push(gte(PRESENCE.lastSeen, i.heard_since), missing(PRESENCE.gone), missing(PRESENCE.revoked));
   if (i.now !== undefined) conditions.push(notPaused(i.now));
   const adds = i.add ?? [];
   if (adds.length > 0) conditions.push(smallerThan(PRESENCE.inbox, INBOX_LIMIT - adds.length + 1));
@@ -202,7 +224,10 @@ function gateSteps(gate: GateChange | undefined): Step[] {
     const key = keys.gateCounter(cluster);
     ended.set(key.sk, { key, n: (ended.get(key.sk)?.n ?? 0) + 1 });
   }
-  return [...start, ...[...ended.values()].map(({ key, n }) => step('gate', 'gate', { kind: 'update', key, update: { add: { ended: n } } }))];
+  return [
+    ...start,
+    ...[...ended.values()].map(({ key, n }) => step('gate', 'gate', { kind: 'update', key, update: { add: { ended: n } } })),
+  ];
 }
 
 function noticeAction(n: Notice): Action {
@@ -218,4 +243,3 @@ function noticeAction(n: Notice): Action {
     },
   };
 }
-

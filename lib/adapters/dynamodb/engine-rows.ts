@@ -104,7 +104,16 @@ export function waveFrom(rows: readonly Row[]): WaveState | null {
   const number = (r: Row, name: string): number => (r[name] as number | undefined) ?? 0;
   const done = rows.filter((r) => r.sk.startsWith('C#')).reduce((sum, r) => sum + number(r, 'done'), 0);
   const ended = number(row, 'ended') + done;
-  const { total, started, ended: _ended, failed, skipped, lag_rounds, enqueue_runs, ...rest } = unpack<Record<string, unknown>>(row, WAVE_DEFAULTS);
+  const {
+    total,
+    started,
+    ended: _ended,
+    failed,
+    skipped,
+    lag_rounds,
+    enqueue_runs,
+    ...rest
+  } = unpack<Record<string, unknown>>(row, WAVE_DEFAULTS);
   const counters = countersOf({
     total: total as number,
     started: started as number,
@@ -118,9 +127,7 @@ export function waveFrom(rows: readonly Row[]): WaveState | null {
     wave: { ...rest, counters, enqueue_runs: runs } as unknown as Wave,
     started: started as number,
     ended,
-    ready: rows
-      .filter((r) => r.sk.startsWith('CAL#'))
-      .map((r) => ({ calendar: r.sk.slice('CAL#'.length), count: number(r, 'ready') })),
+    ready: rows.filter((r) => r.sk.startsWith('CAL#')).map((r) => ({ calendar: r.sk.slice('CAL#'.length), count: number(r, 'ready') })),
     lag_rounds: lag_rounds as number,
   };
 }

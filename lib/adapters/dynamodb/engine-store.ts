@@ -1,13 +1,23 @@
 import type { EnqueueRun } from '../../app/engine/enqueue-run.ts';
-import type { Commit, EngineChange, EngineStore, GateState, OpenWaveKey, Refusal, RunLog, WakeRow, WaveState } from '../../app/engine/ports.ts';
+import type {
+  Commit,
+  EngineChange,
+  EngineStore,
+  GateState,
+  OpenWaveKey,
+  Refusal,
+  RunLog,
+  WakeRow,
+  WaveState,
+} from '../../app/engine/ports.ts';
 import { stale } from '../../app/errors.ts';
+import type { KeyPage } from '../../app/ports.ts';
 import type { JsonObject, Maintenance } from '../../domain/shared/fleet.ts';
 import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { gunzipJson, gzipJson } from './blob.ts';
-import { unpackObject } from './codec.ts';
-import type { KeyPage } from '../../app/ports.ts';
 import type { QueryRequest, Row, Table } from './client.ts';
+import { unpackObject } from './codec.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { stepsOf } from './engine-commit.ts';
 import { dueAt, itemFrom, newWaveRow, runFrom, runRowDue, waveFrom } from './engine-rows.ts';
@@ -33,7 +43,8 @@ export class DynamoEngineStore implements EngineStore {
     const [only] = steps;
     if (only === undefined) return { ok: true };
     // One row needs no transaction, at half the price.
-    if (steps.length === 1 && only.action.kind === 'put') return (await this.#table.put(only.action.row, only.action.condition)) ? { ok: true } : { ok: false, refused: [only.refusal] };
+    if (steps.length === 1 && only.action.kind === 'put')
+      return (await this.#table.put(only.action.row, only.action.condition)) ? { ok: true } : { ok: false, refused: [only.refusal] };
     const result = await this.#table.transact(steps.map((s) => s.action));
     if (result.ok) return result;
     return { ok: false, refused: result.failures.flatMap((f) => steps[f.index]?.refusal ?? []) satisfies Refusal[] };
@@ -128,7 +139,10 @@ export class DynamoEngineStore implements EngineStore {
   }
 
   async items(ids: readonly string[], consistent = false): Promise<Map<string, Item>> {
-    const rows = await this.#table.getMany(ids.map((id) => keys.item(id)), consistent);
+    const rows = await this.#table.getMany(
+      ids.map((id) => keys.item(id)),
+      consistent,
+    );
     return new Map(rows.map(itemFrom).map((item) => [item.id, item]));
   }
 
@@ -212,7 +226,16 @@ export class DynamoEngineStore implements EngineStore {
     const lane = keys.due('maintenance', 0, id);
     await this.#table.transact([
       marked ? { kind: 'put', row: { ...mark, ...lane, entity: 'maintenance_mark' } } : { kind: 'delete', key: mark },
-      ...(over ? [{ kind: 'update' as const, key: keys.object('maintenance', id), update: { remove: ['gsi2pk', 'gsi2sk'] }, condition: exists('pk') }] : []),
+      ...(over
+        ? [
+            {
+              kind: 'update' as const,
+              key: keys.object('maintenance', id),
+              update: { remove: ['gsi2pk', 'gsi2sk'] },
+              condition: exists('pk'),
+            },
+          ]
+        : []),
     ]);
   }
 
@@ -305,4 +328,3 @@ export class DynamoEngineStore implements EngineStore {
     return row === null ? null : ((await gunzipJson(row['body'] as Uint8Array)) as T);
   }
 }
-

@@ -106,26 +106,74 @@ export interface KeyPattern {
   readonly index: string;
 }
 
-const row = (entity: string, pattern: string, sk: string, index: string, serves: string): KeyPattern => ({ pattern, sk, entity, index, serves });
+const row = (entity: string, pattern: string, sk: string, index: string, serves: string): KeyPattern => ({
+  pattern,
+  sk,
+  entity,
+  index,
+  serves,
+});
 
 /** The table in words; the order is that of the document. */
 export const KEYS: readonly KeyPattern[] = [
-  row('object', '<TYPE>#<id>', '#', 'gsi1: <TYPE>@<organization or -> / <parents…>#<id>', 'A11 lists and single objects; a member’s list stays in its own organization’s partition'),
-  row('block', 'block#<id>', '#', 'gsi1: block@<organization> / <workspace>#<cluster or ->#<id>; gsi2: FROM@<organization>@<from_block> / same', 'A5 one active item per block: active_item is set under a condition'),
+  row(
+    'object',
+    '<TYPE>#<id>',
+    '#',
+    'gsi1: <TYPE>@<organization or -> / <parents…>#<id>',
+    'A11 lists and single objects; a member’s list stays in its own organization’s partition',
+  ),
+  row(
+    'block',
+    'block#<id>',
+    '#',
+    'gsi1: block@<organization> / <workspace>#<cluster or ->#<id>; gsi2: FROM@<organization>@<from_block> / same',
+    'A5 one active item per block: active_item is set under a condition',
+  ),
   row('settings', 'SETTINGS', '#', '', 'SystemConfig, read fresh at each decision'),
   row('fleet', 'FLEET', '#', '', 'number of active and of paused clusters: the operator gate’s N'),
   row('watch', 'WATCH', '#', '', 'A4 the last look at all agents, and the platform alert'),
-  row('presence', 'HB#<00–15>', '<agent>', 'gsi1: AGENT@<organization> / <workspace>#<cluster or ->#<agent>', 'A1 heartbeat: one UpdateItem; A4 the sixteen partitions are walked by the tick'),
-  row('wave', 'W#<wave>', 'W', 'gsi1: block_rollout@- / <wave>; gsi2: DUE#wave / <recheck_at>#<wave>', 'counters, status and driver of a wave; waves whose time to look again has passed'),
+  row(
+    'presence',
+    'HB#<00–15>',
+    '<agent>',
+    'gsi1: AGENT@<organization> / <workspace>#<cluster or ->#<agent>',
+    'A1 heartbeat: one UpdateItem; A4 the sixteen partitions are walked by the tick',
+  ),
+  row(
+    'wave',
+    'W#<wave>',
+    'W',
+    'gsi1: block_rollout@- / <wave>; gsi2: DUE#wave / <recheck_at>#<wave>',
+    'counters, status and driver of a wave; waves whose time to look again has passed',
+  ),
   row('done shard', 'W#<wave>', 'C#<00–15>', '', 'successes of a wave, spread so that finishes do not queue up'),
   row('calendar', 'W#<wave>', 'CAL#<calendar>', '', 'A6 ready items per calendar'),
   row('wake', 'W#<wave>', 'X', '', 'the waiting driver’s task token and what it saw'),
-  row('wave organization', 'WO#<wave>', '<organization>', 'gsi1: WORG@<organization> / <wave>', 'A11 the waves of an organization, the organizations of a wave'),
+  row(
+    'wave organization',
+    'WO#<wave>',
+    '<organization>',
+    'gsi1: WORG@<organization> / <wave>',
+    'A11 the waves of an organization, the organizations of a wave',
+  ),
   row('open wave', 'G#<config or ->', 'OPEN#<owner kind>#<hash of target and revision>', '', 'the one open wave that an item joins'),
   row('running wave', 'G#<config or ->', 'WAVE#<owner kind>#<wave>', '', 'older waves that may still hold slots'),
-  row('item', 'I#<item>', '#', 'gsi1: W#<wave>#<organization> / <item>; gsi2 ready: W#<wave>#R#<calendar> / order; gsi2 parked: W#<wave>#P / recheck_at', 'A6 next candidates, A7 parked items, A11 items of a wave'),
+  row(
+    'item',
+    'I#<item>',
+    '#',
+    'gsi1: W#<wave>#<organization> / <item>; gsi2 ready: W#<wave>#R#<calendar> / order; gsi2 parked: W#<wave>#P / recheck_at',
+    'A6 next candidates, A7 parked items, A11 items of a wave',
+  ),
   row('rendered config', 'I#<item>', 'CONFIG', '', 'the config as rendered when enqueued, gzipped'),
-  row('run', 'R#<run>', '#', 'gsi1: RUN@<organization> / <run>; gsi2: DUE#run#<0–3> / <deadline>#<run>', 'A9 claim and finish, A10 deadlines'),
+  row(
+    'run',
+    'R#<run>',
+    '#',
+    'gsi1: RUN@<organization> / <run>; gsi2: DUE#run#<0–3> / <deadline>#<run>',
+    'A9 claim and finish, A10 deadlines',
+  ),
   row('run log', 'R#<run>', 'LOG', '', 'the last 64 KiB of each stream, gzipped'),
   row('gate', 'GATE', 'G', '', 'operator items started; ended ones on sixteen shards C#<00–15>'),
   row('maintenance mark', 'maintenance#<id>', 'MARK', 'gsi2: DUE#maintenance / 0#<id>', 'A7 items of this maintenance were put first'),

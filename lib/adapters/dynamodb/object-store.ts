@@ -1,16 +1,28 @@
-import type { Also, AuditEvent, Clock, Create, Demand, Ids, KeyPage, Listing, ObjectStore, ObjectType, ObjectTypes } from '../../app/ports.ts';
-import { conflict, stale } from '../../app/errors.ts';
 import { enqueueRunOf } from '../../app/engine/enqueue-run.ts';
+import { conflict, stale } from '../../app/errors.ts';
+import type {
+  Also,
+  AuditEvent,
+  Clock,
+  Create,
+  Demand,
+  Ids,
+  KeyPage,
+  Listing,
+  ObjectStore,
+  ObjectType,
+  ObjectTypes,
+} from '../../app/ports.ts';
 import type { Block, K8sCluster, Maintenance, Managed } from '../../domain/shared/fleet.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import type { Row, Table } from './client.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { clusterSideWrites } from './cluster-rows.ts';
 import { listingOf, packObject, unpackObject } from './codec.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { enqueueRunRow } from './enqueue-rows.ts';
 import { eq, missing } from './expression.ts';
 import { keys } from './keys.ts';
 import type { Action, TransactResult } from './transact.ts';
-import { enqueueRunRow } from './enqueue-rows.ts';
-import { clusterSideWrites } from './cluster-rows.ts';
 
 const SCHEMA_VERSION = 1;
 const AUDIT_RETENTION = 400 * DAY;
@@ -39,7 +51,9 @@ function laneOf<T extends ObjectType>(type: T, value: ObjectTypes[T]): Record<st
   }
   if (type !== 'block') return {};
   const b = value as Block;
-  return b.from_block === null || b.from_block === b.name ? {} : keys.fromBlock(b.from_block, b.organization, [b.workspace, b.k8s_cluster ?? '-'], b.id);
+  return b.from_block === null || b.from_block === b.name
+    ? {}
+    : keys.fromBlock(b.from_block, b.organization, [b.workspace, b.k8s_cluster ?? '-'], b.id);
 }
 
 /** Kept for 400 days (SPEC §7). */
@@ -79,14 +93,23 @@ export class DynamoObjectStore implements ObjectStore {
     throw stale('Something it depends on was changed at the same moment; try again.');
   }
 
-  async replace<T extends ObjectType>(type: T, before: ObjectTypes[T], after: ObjectTypes[T], also: readonly Also[] = []): Promise<ObjectTypes[T]> {
+  async replace<T extends ObjectType>(
+    type: T,
+    before: ObjectTypes[T],
+    after: ObjectTypes[T],
+    also: readonly Also[] = [],
+  ): Promise<ObjectTypes[T]> {
     const next = { ...after, id: before.id, version: before.version + 1, updated_at: this.#clock.now() };
     const result = await this.#write(this.#actions(type, before, next, also));
     if (!result.ok) throw stale(`The ${type.replaceAll('_', ' ')} was changed by somebody else meanwhile; read it again and repeat.`);
     return next;
   }
 
-  async listIds(type: ObjectType, where: Listing, options: { cursor?: string | null; limit: number; newest_first?: boolean }): Promise<KeyPage> {
+  async listIds(
+    type: ObjectType,
+    where: Listing,
+    options: { cursor?: string | null; limit: number; newest_first?: boolean },
+  ): Promise<KeyPage> {
     const pk = keys.listingPartition(type, where.organization);
     const page = await this.#table.query({
       index: 'gsi1',
@@ -103,7 +126,11 @@ export class DynamoObjectStore implements ObjectStore {
   }
 
   count(type: ObjectType, where: Listing): Promise<number> {
-    return this.#table.count({ index: 'gsi1', pk: keys.listingPartition(type, where.organization), begins: keys.listingPrefix(where.path) });
+    return this.#table.count({
+      index: 'gsi1',
+      pk: keys.listingPartition(type, where.organization),
+      begins: keys.listingPrefix(where.path),
+    });
   }
 
   #actions<T extends ObjectType>(type: T, before: ObjectTypes[T] | null, after: ObjectTypes[T], also: readonly Also[]): Action[] {

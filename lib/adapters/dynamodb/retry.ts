@@ -55,7 +55,8 @@ export async function withRetry<T>(retry: Retry, call: () => Promise<T>): Promis
 
 type Marshalled = Parameters<typeof unmarshall>[0];
 
-const plain = (item: Marshalled | undefined): Row | null => (item === undefined || Object.keys(item).length === 0 ? null : (unmarshall(item) as Row));
+const plain = (item: Marshalled | undefined): Row | null =>
+  item === undefined || Object.keys(item).length === 0 ? null : (unmarshall(item) as Row);
 
 /** The row that failed a single write's condition (null = there is none); any other error is thrown on. */
 export function failedRow(error: unknown): Row | null {

@@ -11,7 +11,9 @@ export type Action =
   | { readonly kind: 'check'; readonly key: Key; readonly condition: Condition };
 
 /** On failure: the actions (by index) whose condition did not hold, each with the row as it is (null = there is none). */
-export type TransactResult = { readonly ok: true } | { readonly ok: false; readonly failures: readonly { readonly index: number; readonly old: Row | null }[] };
+export type TransactResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly failures: readonly { readonly index: number; readonly old: Row | null }[] };
 
 type Item = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 

@@ -1,16 +1,16 @@
+import { effectiveCriticality } from '../../domain/item/criticality.ts';
 import type { K8sCluster } from '../../domain/shared/fleet.ts';
 import type { Item } from '../../domain/shared/rollout.ts';
-import { effectiveCriticality } from '../../domain/item/criticality.ts';
 import type { KeyPage, ObjectType } from '../ports.ts';
 import { skipped } from './apply-plan.ts';
 import { activeConfigs } from './config-list.ts';
 import { systemConfigId } from './configs.ts';
 import { endAttempt } from './end-attempt.ts';
-import { pauseOf } from './target-facts.ts';
 import { rekeyMaintenances } from './rekey-maintenances.ts';
 import { releaseBlock } from './release-block.ts';
-import { requestStop } from './stop-running.ts';
 import type { EngineServices } from './services.ts';
+import { requestStop } from './stop-running.ts';
+import { pauseOf } from './target-facts.ts';
 import { activeItems, unparkCluster } from './unpark.ts';
 import { wakeGate, wakeWave, wakeWavesOf } from './wake.ts';
 
@@ -92,10 +92,18 @@ async function itemGone(services: EngineServices, item: Item): Promise<void> {
 }
 
 /** Archived: its clusters are gone. Another criticality: waiting items get another place (DESIGN A7). */
-async function ownerChanged(services: EngineServices, type: 'workspace' | 'organization', id: string, fields: readonly string[]): Promise<void> {
+async function ownerChanged(
+  services: EngineServices,
+  type: 'workspace' | 'organization',
+  id: string,
+  fields: readonly string[],
+): Promise<void> {
   const owner = await services.objects.get(type, id, true);
   if (owner === null || !fields.some((f) => f === 'archived' || f === 'criticality')) return;
-  const where = type === 'organization' ? { organization: id, path: [] } : { organization: (owner as { organization?: string }).organization ?? null, path: [id] };
+  const where =
+    type === 'organization'
+      ? { organization: id, path: [] }
+      : { organization: (owner as { organization?: string }).organization ?? null, path: [id] };
   const waves = new Set<string>();
   let cursor: string | null = null;
   do {

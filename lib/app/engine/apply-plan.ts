@@ -4,8 +4,8 @@ import type { Instant } from '../../domain/shared/time.ts';
 import { noticeOf } from './notices.ts';
 import { openKeyOf } from './open-key.ts';
 import type { EngineChange, WaveChange } from './ports.ts';
-import type { EngineServices } from './services.ts';
 import { releaseBlock } from './release-block.ts';
+import type { EngineServices } from './services.ts';
 import type { WaveFrame } from './wave-facts.ts';
 
 /** Items of one transaction of parks or skips: each with its block at most, beside wave, calendars and shards. */

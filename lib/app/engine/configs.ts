@@ -1,6 +1,6 @@
+import type { WaveRules } from '../../domain/plan/facts.ts';
 import { OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig, InheritedLimits, Limits, SystemSettings } from '../../domain/shared/rollout.ts';
-import type { WaveRules } from '../../domain/plan/facts.ts';
 import type { Ids } from '../ports.ts';
 import type { EngineServices } from './services.ts';
 

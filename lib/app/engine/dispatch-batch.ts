@@ -1,11 +1,11 @@
 import type { DispatchBatchInput, DispatchBatchOutput, WaveOrder } from '../../contracts/workflow/wave.ts';
 import { claimDeadline, needsVerification } from '../../domain/action-run/verification.ts';
-import { numbersOf } from '../../domain/plan/numbers.ts';
+import { triesLeft } from '../../domain/item/retry.ts';
 import type { PlanFacts } from '../../domain/plan/facts.ts';
+import { numbersOf } from '../../domain/plan/numbers.ts';
 import { OPERATOR_APP } from '../../domain/shared/fleet.ts';
 import type { ActionRun, Item } from '../../domain/shared/rollout.ts';
 import { type Instant, SECOND } from '../../domain/shared/time.ts';
-import { triesLeft } from '../../domain/item/retry.ts';
 import { encodeInboxRun } from '../agents/presence.ts';
 import { derivedId } from '../derived-ids.ts';
 import type { EngineChange, InboxChange, Refusal } from './ports.ts';
@@ -57,7 +57,12 @@ function within(frame: WaveFrame, facts: PlanFacts, starts: readonly Start[]): S
   });
 }
 
-async function prepare(services: EngineServices, frame: WaveFrame, orders: readonly WaveOrder[], now: Instant): Promise<{ starts: Start[]; exhausted: Item[] }> {
+async function prepare(
+  services: EngineServices,
+  frame: WaveFrame,
+  orders: readonly WaveOrder[],
+  now: Instant,
+): Promise<{ starts: Start[]; exhausted: Item[] }> {
   const { rules } = planFactsOf(frame);
   const due = orders.filter((o) => o.not_after === null || now < Date.parse(o.not_after));
   const items = await services.engine.items(due.map((o) => o.item));
@@ -80,7 +85,16 @@ async function prepare(services: EngineServices, frame: WaveFrame, orders: reado
 /** SPEC I7: max_retries was lowered while it waited for its next try. */
 async function endExhausted(services: EngineServices, item: Item, now: Instant): Promise<void> {
   const reason = 'no_tries_left';
-  const after: Item = { ...item, status: 'failed', reason, retry_after: null, parked_until: null, park_reason: null, completed_at: now, updated_at: now };
+  const after: Item = {
+    ...item,
+    status: 'failed',
+    reason,
+    retry_after: null,
+    parked_until: null,
+    park_reason: null,
+    completed_at: now,
+    updated_at: now,
+  };
   await services.engine.commit({ items: [{ before: item, after }], blocks: [releaseBlock(item, { outcome: 'failed', reason })] });
 }
 
@@ -114,12 +128,24 @@ function startOf(services: EngineServices, frame: WaveFrame, order: WaveOrder, i
     dispatched_at: now,
     updated_at: now,
   };
-  const inbox = { block: item.block_name, action: item.action_name, attempt, deadline, app: verify ? order.app : null, target: item.rendered_target_version, finished: false };
+  const inbox = {
+    block: item.block_name,
+    action: item.action_name,
+    attempt,
+    deadline,
+    app: verify ? order.app : null,
+    target: item.rendered_target_version,
+    finished: false,
+  };
   const own = item.k8s_cluster === null ? null : derivedId.operatorAgent(services.ids, item.k8s_cluster);
   return { order, before: item, after, run, entry: encodeInboxRun(inbox), own };
 }
 
-function newRun(item: Item, id: string, now: Instant): Omit<ActionRun, 'agent' | 'attempt' | 'verify' | 'version_at_dispatch' | 'soak_seconds' | 'deadline' | 'claim_by'> {
+function newRun(
+  item: Item,
+  id: string,
+  now: Instant,
+): Omit<ActionRun, 'agent' | 'attempt' | 'verify' | 'version_at_dispatch' | 'soak_seconds' | 'deadline' | 'claim_by'> {
   return {
     id,
     name: `${item.action_name} ${item.block_name}`,

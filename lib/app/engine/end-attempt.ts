@@ -117,7 +117,8 @@ function blockChange(before: Item, after: Item, end: EndAttempt, now: Instant): 
 }
 
 function installed(item: Item, end: EndAttempt, now: Instant): Partial<Block> {
-  if (item.action_name === 'uninstall') return { installed_version: null, config_hash: null, installation_status: 'idle', installed_at: now };
+  if (item.action_name === 'uninstall')
+    return { installed_version: null, config_hash: null, installation_status: 'idle', installed_at: now };
   if (item.action_name !== 'install') return { installation_status: 'idle' };
   const reported = end.installed_version ?? item.rendered_target_version;
   return {
@@ -132,7 +133,10 @@ const failedStatus = (action: string): Block['installation_status'] =>
   action === 'install' ? 'install_failed' : action === 'uninstall' ? 'uninstall_failed' : 'idle';
 
 function changeOf(services: EngineServices, run: ActionRun, item: Item | null, ended: Ended, now: Instant): EngineChange {
-  const gate = item !== null && ended.item !== null && isOperatorBlock(item.block_name) ? { gate: { ends: [item.k8s_cluster ?? item.workspace] } } : {};
+  const gate =
+    item !== null && ended.item !== null && isOperatorBlock(item.block_name)
+      ? { gate: { ends: [item.k8s_cluster ?? item.workspace] } }
+      : {};
   return {
     runs: [{ before: run, after: ended.run }],
     // The presence keeps a request to stop until the agent has seen it.
@@ -141,7 +145,18 @@ function changeOf(services: EngineServices, run: ActionRun, item: Item | null, e
     ...(ended.block === null ? {} : { blocks: [ended.block] }),
     ...gate,
     ...(item !== null && ended.item?.status === 'failed'
-      ? { notices: [noticeOf(services, 'item_failed', item.id, item.organization, `${item.action_name} of ${item.block_name} failed: ${ended.item.reason ?? ''}`, now)] }
+      ? {
+          notices: [
+            noticeOf(
+              services,
+              'item_failed',
+              item.id,
+              item.organization,
+              `${item.action_name} of ${item.block_name} failed: ${ended.item.reason ?? ''}`,
+              now,
+            ),
+          ],
+        }
       : {}),
   };
 }

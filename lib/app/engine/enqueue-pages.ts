@@ -1,11 +1,17 @@
-import type { EnqueuePage, FinishEnqueueInput, FinishEnqueueOutput, PlanPagesInput, PlanPagesOutput } from '../../contracts/workflow/enqueue.ts';
+import type {
+  EnqueuePage,
+  FinishEnqueueInput,
+  FinishEnqueueOutput,
+  PlanPagesInput,
+  PlanPagesOutput,
+} from '../../contracts/workflow/enqueue.ts';
 import { MAX_PAGES } from '../../contracts/workflow/enqueue.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import type { KeyPage, Listing } from '../ports.ts';
 import { activeConfigs } from './config-list.ts';
 import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
-import { driveWave, wakeWavesOf } from './wake.ts';
 import type { EngineServices } from './services.ts';
+import { driveWave, wakeWavesOf } from './wake.ts';
 
 /** Targets of one page. */
 export const PAGE = 100;
@@ -37,11 +43,16 @@ export async function planPages(services: EngineServices, input: PlanPagesInput)
 
 type PagePart = Omit<EnqueuePage, 'page'>;
 
-export async function* stretchesOf(services: EngineServices, run: EnqueueRun, configs: readonly BlockRolloutConfig[]): AsyncGenerator<PagePart> {
+export async function* stretchesOf(
+  services: EngineServices,
+  run: EnqueueRun,
+  configs: readonly BlockRolloutConfig[],
+): AsyncGenerator<PagePart> {
   const kinds = [...new Set(configs.map((c) => c.target_kind))];
   for (const kind of kinds) {
     const named = kind === 'workspace' ? run.workspaces : run.clusters;
-    for (let offset = 0; offset < named.length; offset += PAGE) yield { organization: null, from: encodeStretch({ type: 'named', kind, offset }), to: null };
+    for (let offset = 0; offset < named.length; offset += PAGE)
+      yield { organization: null, from: encodeStretch({ type: 'named', kind, offset }), to: null };
   }
   for (const where of await placesOf(services, run)) {
     for (const type of kinds) if (type !== 'workspace' || where.path.length === 0) yield* listingPages(services, type, where);
@@ -74,7 +85,8 @@ async function* listingPages(services: EngineServices, type: 'k8s_cluster' | 'wo
   let cursor: string | null = null;
   do {
     const page: KeyPage = await services.objects.listIds(type, where, { cursor, limit: PAGE });
-    if (page.ids.length > 0) yield { organization: where.organization, from: encodeStretch({ type, where, cursor }), to: page.ids.at(-1) ?? null };
+    if (page.ids.length > 0)
+      yield { organization: where.organization, from: encodeStretch({ type, where, cursor }), to: page.ids.at(-1) ?? null };
     cursor = page.cursor;
   } while (cursor !== null);
 }
@@ -84,7 +96,10 @@ export async function finishEnqueue(services: EngineServices, input: FinishEnque
   const run = await services.engine.enqueueRun(input.enqueue_run);
   if (run === null || run.status === 'done') return { next: 'done' };
   if (run.looked_at >= (run.page_offset + MAX_PAGES) * PAGE) {
-    await services.engine.putEnqueueRun({ ...run, page_offset: run.page_offset + MAX_PAGES, look_again_at: services.clock.now() + ENQUEUE_PATIENCE }, run);
+    await services.engine.putEnqueueRun(
+      { ...run, page_offset: run.page_offset + MAX_PAGES, look_again_at: services.clock.now() + ENQUEUE_PATIENCE },
+      run,
+    );
     return { next: 'more' };
   }
   await releaseWaves(services, run);

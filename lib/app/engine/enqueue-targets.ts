@@ -1,6 +1,6 @@
+import { type ScopeTarget, scopeTarget } from '../../domain/demand/scope.ts';
 import type { Block, K8sApp, K8sCluster, Organization, Workspace } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
-import { scopeTarget, type ScopeTarget } from '../../domain/demand/scope.ts';
 import { derivedId } from '../derived-ids.ts';
 import type { KeyPage } from '../ports.ts';
 import { decodeStretch } from './enqueue-pages.ts';
@@ -24,7 +24,11 @@ export interface TargetBlock {
 }
 
 /** The targets of one page, with workspaces and organizations; the ones that are no more are left out. */
-export async function readPage(services: EngineServices, run: EnqueueRun, page: { from: string | null; to: string | null }): Promise<Target[]> {
+export async function readPage(
+  services: EngineServices,
+  run: EnqueueRun,
+  page: { from: string | null; to: string | null },
+): Promise<Target[]> {
   if (page.from === null) return [];
   const stretch = decodeStretch(page.from);
   const kind = stretch.type === 'named' ? stretch.kind : stretch.type;
@@ -36,7 +40,11 @@ export async function readPage(services: EngineServices, run: EnqueueRun, page: 
 }
 
 /** After the cursor and up to the page's last id, also when targets were added in between meanwhile. */
-async function listed(services: EngineServices, stretch: Exclude<ReturnType<typeof decodeStretch>, { type: 'named' }>, to: string | null): Promise<string[]> {
+async function listed(
+  services: EngineServices,
+  stretch: Exclude<ReturnType<typeof decodeStretch>, { type: 'named' }>,
+  to: string | null,
+): Promise<string[]> {
   const ids: string[] = [];
   let cursor = stretch.cursor;
   do {
@@ -50,7 +58,10 @@ async function listed(services: EngineServices, stretch: Exclude<ReturnType<type
 
 async function clusterTargets(services: EngineServices, ids: readonly string[]): Promise<Target[]> {
   const clusters = [...(await services.objects.getMany('k8s_cluster', ids)).values()];
-  const owners = await readOwners(services, clusters.map((c) => c.workspace));
+  const owners = await readOwners(
+    services,
+    clusters.map((c) => c.workspace),
+  );
   return clusters.flatMap((cluster) => {
     const owner = owners.get(cluster.workspace);
     return owner === undefined ? [] : [{ ...owner, cluster, scope: scopeTarget(owner.organization, owner.workspace, cluster) }];
@@ -62,7 +73,10 @@ async function workspaceTargets(services: EngineServices, ids: readonly string[]
   return [...owners.values()].map((o) => ({ ...o, cluster: null, scope: scopeTarget(o.organization, o.workspace, null) }));
 }
 
-async function readOwners(services: EngineServices, ids: readonly string[]): Promise<Map<string, { workspace: Workspace; organization: Organization }>> {
+async function readOwners(
+  services: EngineServices,
+  ids: readonly string[],
+): Promise<Map<string, { workspace: Workspace; organization: Organization }>> {
   const workspaces = await services.objects.getMany('workspace', [...new Set(ids)]);
   const organizations = await services.objects.getMany('organization', [...new Set([...workspaces.values()].map((w) => w.organization))]);
   return new Map(
@@ -87,7 +101,9 @@ export async function withBlocks(services: EngineServices, config: BlockRolloutC
   const madeFrom = [...blocks.values()].filter((b) => b.from_block === name && b.name !== name);
   return targets.flatMap((target) => {
     const block = blocks.get(own.get(parentOf(target)) ?? '') ?? null;
-    const others = madeFrom.filter((b) => (target.cluster === null ? b.k8s_cluster === null && b.workspace === target.workspace.id : b.k8s_cluster === target.cluster.id));
+    const others = madeFrom.filter((b) =>
+      target.cluster === null ? b.k8s_cluster === null && b.workspace === target.workspace.id : b.k8s_cluster === target.cluster.id,
+    );
     const found = block === null && others.length > 0 ? others : [block, ...others];
     return found.map((b) => ({ target, block: b, app: apps.get(appIdFor(services, target, b, name) ?? '') ?? null }));
   });

@@ -1,6 +1,6 @@
-import type { ContinueAsNewInput, ContinueAsNewOutput, RecordFailureInput, RecordFailureOutput } from '../../contracts/workflow/wave.ts';
 import type { ExecutionEnded } from '../../contracts/workflow/events.ts';
 import { parseExecutionName } from '../../contracts/workflow/names.ts';
+import type { ContinueAsNewInput, ContinueAsNewOutput, RecordFailureInput, RecordFailureOutput } from '../../contracts/workflow/wave.ts';
 import { ENQUEUE_PATIENCE } from './enqueue-run.ts';
 import type { EngineServices } from './services.ts';
 import { startDriver } from './wake.ts';
@@ -37,5 +37,6 @@ export async function restartEnqueue(services: EngineServices, id: string): Prom
   const generation = run.generation + 1;
   const look_again_at = services.clock.now() + ENQUEUE_PATIENCE;
   if (!(await services.engine.putEnqueueRun({ ...run, generation, look_again_at }, run))) return;
-  for (let g = generation; g < generation + 5; g++) if ((await services.workflows.startEnqueue({ enqueue_run: id, generation: g })) === 'started') return;
+  for (let g = generation; g < generation + 5; g++)
+    if ((await services.workflows.startEnqueue({ enqueue_run: id, generation: g })) === 'started') return;
 }

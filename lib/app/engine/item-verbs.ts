@@ -1,5 +1,5 @@
-import type { Item } from '../../domain/shared/rollout.ts';
 import { ACTIVE_ITEM, itemTransition } from '../../domain/item/transitions.ts';
+import type { Item } from '../../domain/shared/rollout.ts';
 import { conflict, invalid, notFound, stale } from '../errors.ts';
 import { skipped } from './apply-plan.ts';
 import { auditOf } from './audit.ts';
@@ -24,11 +24,17 @@ export const skipItem = (services: EngineServices, id: string, reason: string | 
  * SPEC §3.9: goes first and past window, gate and CRITICAL; past a freeze only with a reason. What else holds it still holds it: a paused
  * cluster or wave, a silent or missing agent, no free slot.
  */
-export async function forceItem(services: EngineServices, id: string, options: { override_freeze: boolean; reason: string | null }, actor: string): Promise<Item> {
+export async function forceItem(
+  services: EngineServices,
+  id: string,
+  options: { override_freeze: boolean; reason: string | null },
+  actor: string,
+): Promise<Item> {
   if (options.override_freeze && (options.reason ?? '').trim() === '')
     throw invalid('reason', 'Overriding a freeze needs a reason; it is kept in the audit.', 'required');
   return change(services, id, 'item.force', actor, (item, now) => {
-    if (item.status !== 'pending' && item.status !== 'retrying') throw conflict(`Item ${id} is ${item.status}; only a waiting item can be forced.`);
+    if (item.status !== 'pending' && item.status !== 'retrying')
+      throw conflict(`Item ${id} is ${item.status}; only a waiting item can be forced.`);
     const parked = { parked_until: null, park_reason: null };
     return {
       after: { ...item, ...parked, forced: true, override_freeze: options.override_freeze || item.override_freeze, updated_at: now },
@@ -54,10 +60,18 @@ async function change(
       actor,
       action,
       { type: 'block_rollout_item', id, organization: before.organization },
-      { before: { status: before.status, forced: before.forced }, after: { status: after.status, forced: after.forced, reason: after.reason } },
+      {
+        before: { status: before.status, forced: before.forced },
+        after: { status: after.status, forced: after.forced, reason: after.reason },
+      },
       now,
     );
-    const committed = await services.engine.commit({ items: [{ before, after }], blocks: block, audits: [audit], waves: [{ id: before.rollout, set: { recheck_at: now } }] });
+    const committed = await services.engine.commit({
+      items: [{ before, after }],
+      blocks: block,
+      audits: [audit],
+      waves: [{ id: before.rollout, set: { recheck_at: now } }],
+    });
     if (!committed.ok) continue;
     await driveWave(services, before.rollout);
     return { ...after, version: before.version + 1 };

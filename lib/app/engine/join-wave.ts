@@ -27,7 +27,10 @@ export async function joinWave(services: EngineServices, kind: NewWave): Promise
     const open = await services.engine.openWave(key);
     if (open !== null) return open;
     const paused = await replacesPaused(services, wave);
-    if ((await services.engine.createWave(paused ? { ...wave, status: 'paused', status_reason: 'replaces_paused_wave' } : wave, key)) === 'created') {
+    if (
+      (await services.engine.createWave(paused ? { ...wave, status: 'paused', status_reason: 'replaces_paused_wave' } : wave, key)) ===
+      'created'
+    ) {
       await opened(services, wave, now);
       return wave.id;
     }
@@ -36,7 +39,9 @@ export async function joinWave(services: EngineServices, kind: NewWave): Promise
 
 async function opened(services: EngineServices, wave: Wave, now: Instant): Promise<void> {
   services.log.info('wave_opened', { wave: wave.id, rollout_config: wave.rollout_config, target_version: wave.target_version });
-  await services.engine.commit({ notices: [noticeOf(services, 'wave_opened', wave.id, null, `Wave ${wave.batch_identifier} was opened.`, now)] });
+  await services.engine.commit({
+    notices: [noticeOf(services, 'wave_opened', wave.id, null, `Wave ${wave.batch_identifier} was opened.`, now)],
+  });
 }
 
 /** SPEC §2.7: a wave that replaces a paused one starts paused. */

@@ -97,7 +97,8 @@ export async function listRuns(services: EngineServices, filters: RunFilters, pa
   const ids = await runIds(services, filters);
   const load = async (some: readonly string[]): Promise<ActionRun[]> => inOrder(some, await services.engine.runs(some));
   const { action, blocks, k8s_cluster, rollout, status, workspaces } = filters;
-  if ([action, blocks, k8s_cluster, rollout, status, workspaces].every((f) => f === undefined) && !hasText(filters)) return pageOf(ids, page, load);
+  if ([action, blocks, k8s_cluster, rollout, status, workspaces].every((f) => f === undefined) && !hasText(filters))
+    return pageOf(ids, page, load);
   const runs = (await inChunks(ids, load)).filter(
     (r) =>
       (action === undefined || r.action === action) &&
@@ -113,7 +114,8 @@ export async function listRuns(services: EngineServices, filters: RunFilters, pa
 
 async function runIds(services: EngineServices, filters: RunFilters): Promise<string[]> {
   if (filters.item !== undefined) return [...((await services.engine.item(filters.item))?.attempts ?? [])];
-  const organizations = filters.organizations ?? (await everyId((o) => services.objects.listIds('organization', { organization: null, path: [] }, o)));
+  const organizations =
+    filters.organizations ?? (await everyId((o) => services.objects.listIds('organization', { organization: null, path: [] }, o)));
   const lists = await Promise.all(organizations.map((org) => everyId((o) => services.engine.runIds(org, o))));
   return lists.flat().sort().reverse();
 }

@@ -1,5 +1,5 @@
 import { effectiveCriticality } from '../../domain/item/criticality.ts';
-import { OPERATOR_BLOCK, type Block } from '../../domain/shared/fleet.ts';
+import { type Block, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
 import type { Item } from '../../domain/shared/rollout.ts';
 import { DAY, type Instant } from '../../domain/shared/time.ts';
 import { derivedId } from '../derived-ids.ts';
@@ -7,7 +7,7 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import { urlOf } from '../urls.ts';
 import { auditOf } from './audit.ts';
 import { blankItem } from './blank-item.ts';
-import { operatorConfigId, readRuling, resolveLimits, type Ruling } from './configs.ts';
+import { operatorConfigId, type Ruling, readRuling, resolveLimits } from './configs.ts';
 import { forceItem } from './item-verbs.ts';
 import { newWave } from './join-wave.ts';
 import { newBlock } from './new-block.ts';
@@ -60,7 +60,10 @@ export async function forceUpdate(services: EngineServices, cluster: string, act
 
 function refuseActive(block: Block): void {
   if (block.active_item === null) return;
-  throw conflict(`Block "${block.name}" has an active item already.`, { id: block.active_item, url: urlOf('block_rollout_item', block.active_item) });
+  throw conflict(`Block "${block.name}" has an active item already.`, {
+    id: block.active_item,
+    url: urlOf('block_rollout_item', block.active_item),
+  });
 }
 
 interface By {
@@ -73,7 +76,11 @@ interface By {
 async function enqueue(services: EngineServices, request: ManualItem, block: Block, ruling: Ruling, by: By): Promise<Item> {
   const now = services.clock.now();
   const content = await contentOf(services, request, block, ruling);
-  const item = { ...(await itemOf(services, request, block, ruling, by, now)), rendered_target_version: content.target_version, config_hash: content.config_hash };
+  const item = {
+    ...(await itemOf(services, request, block, ruling, by, now)),
+    rendered_target_version: content.target_version,
+    config_hash: content.config_hash,
+  };
   const wave = newWave(
     {
       id: item.rollout,
@@ -92,9 +99,20 @@ async function enqueue(services: EngineServices, request: ManualItem, block: Blo
   const object = { type: 'block_rollout_item', id: item.id, organization: item.organization };
   const committed = await services.engine.commit({
     items: [{ before: null, after: item }],
-    blocks: [by.create ? { id: block.id, create: { ...block, active_item: item.id } } : { id: block.id, take: item.id, set: { remembered: {} } }],
+    blocks: [
+      by.create ? { id: block.id, create: { ...block, active_item: item.id } } : { id: block.id, take: item.id, set: { remembered: {} } },
+    ],
     waves: [{ id: wave.id, create: { ...wave, last_item_added_at: now } }],
-    audits: [auditOf(services, by.actor, 'item.create', object, { before: null, after: { block: block.id, action: item.action_name, reason: item.reason } }, now)],
+    audits: [
+      auditOf(
+        services,
+        by.actor,
+        'item.create',
+        object,
+        { before: null, after: { block: block.id, action: item.action_name, reason: item.reason } },
+        now,
+      ),
+    ],
   });
   if (!committed.ok) {
     const fresh = await services.objects.get('block', block.id, true);
@@ -118,7 +136,8 @@ async function contentOf(services: EngineServices, request: ManualItem, block: B
   if (organization === null || workspace === null) throw notFound(`The workspace of block "${block.name}"`);
   const override = block.name === OPERATOR_BLOCK ? (cluster?.rollout_override.version_override ?? null) : null;
   const rendered = await renderTarget(services, config, settings, { organization, workspace, cluster }, override);
-  if (!rendered.ok) throw invalid('block', `The template of rollout config "${config.name}" fails for this block: ${rendered.error}`, 'template_error');
+  if (!rendered.ok)
+    throw invalid('block', `The template of rollout config "${config.name}" fails for this block: ${rendered.error}`, 'template_error');
   return rendered;
 }
 

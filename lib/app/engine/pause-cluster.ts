@@ -10,9 +10,20 @@ import { wakeGate } from './wake.ts';
 const TRIES = 5;
 
 /** SPEC §5: every block of the cluster waits; what runs finishes. It resumes by itself at `until`. */
-export async function pauseCluster(services: EngineServices, id: string, options: { reason: string | null; until: Instant | null }, actor: string): Promise<void> {
-  if (options.until !== null && options.until <= services.clock.now()) throw invalid('until', 'The end of a pause lies in the future; leave it out for a pause without end.');
-  await override(services, id, 'cluster.pause', actor, (o) => ({ ...o, paused: true, pause_reason: options.reason, paused_until: options.until }));
+export async function pauseCluster(
+  services: EngineServices,
+  id: string,
+  options: { reason: string | null; until: Instant | null },
+  actor: string,
+): Promise<void> {
+  if (options.until !== null && options.until <= services.clock.now())
+    throw invalid('until', 'The end of a pause lies in the future; leave it out for a pause without end.');
+  await override(services, id, 'cluster.pause', actor, (o) => ({
+    ...o,
+    paused: true,
+    pause_reason: options.reason,
+    paused_until: options.until,
+  }));
   await wakeGate(services);
 }
 
@@ -27,7 +38,13 @@ export async function resumed(services: EngineServices, id: string): Promise<voi
   await wakeGate(services);
 }
 
-async function override(services: EngineServices, id: string, action: string, actor: string, change: (o: RolloutOverride) => RolloutOverride): Promise<void> {
+async function override(
+  services: EngineServices,
+  id: string,
+  action: string,
+  actor: string,
+  change: (o: RolloutOverride) => RolloutOverride,
+): Promise<void> {
   for (let round = 1; ; round++) {
     const before = await services.objects.get('k8s_cluster', id, true);
     if (before === null || before.archived) throw notFound(`Cluster ${id}`);

@@ -1,5 +1,5 @@
-import type { PlanWaveInput, PlanWaveOutput, WaveNext, WaveOrder } from '../../contracts/workflow/wave.ts';
 import { HISTORY_BUDGET, historyEventsOfTurn, MAX_BATCHES, MAX_ORDERS_PER_BATCH } from '../../contracts/workflow/history.ts';
+import type { PlanWaveInput, PlanWaveOutput, WaveNext, WaveOrder } from '../../contracts/workflow/wave.ts';
 import type { Plan, PlanFacts } from '../../domain/plan/facts.ts';
 import { calendarOpen } from '../../domain/plan/holds.ts';
 import { numbersOf } from '../../domain/plan/numbers.ts';
@@ -16,7 +16,8 @@ const MOST_ROUNDS = 40;
 
 /** SPEC §3, DESIGN §5: one turn of a wave's driver. Claims the wave first; an execution that lost it ends as `taken_over`. */
 export async function planWave(services: EngineServices, input: PlanWaveInput): Promise<PlanWaveOutput> {
-  if (input.turn === 0 && !(await services.engine.claimDriver(input.block_rollout, input.execution, input.generation))) return ended(input, 'taken_over', '');
+  if (input.turn === 0 && !(await services.engine.claimDriver(input.block_rollout, input.execution, input.generation)))
+    return ended(input, 'taken_over', '');
   for (let round = 1; ; round++) {
     const now = services.clock.now();
     const frame = await readFrame(services, input.block_rollout, now);
@@ -48,7 +49,13 @@ async function withCandidates(services: EngineServices, frame: WaveFrame, now: I
   return { ...read, next_parked_at: parked.next_at, candidates_complete: complete };
 }
 
-async function withItems(services: EngineServices, frame: WaveFrame, facts: PlanFacts, ids: readonly string[], now: Instant): Promise<PlanFacts> {
+async function withItems(
+  services: EngineServices,
+  frame: WaveFrame,
+  facts: PlanFacts,
+  ids: readonly string[],
+  now: Instant,
+): Promise<PlanFacts> {
   return { ...facts, candidates: await readCandidates(services, frame, ids, now), candidates_complete: ids.length < 200 };
 }
 
@@ -59,9 +66,21 @@ function candidateLimit(facts: PlanFacts): number {
   return Math.min(MOST_CANDIDATES, 2 * Math.max(gate, 0) + 5);
 }
 
-async function turnOf(services: EngineServices, input: PlanWaveInput, frame: WaveFrame, decided: Plan, now: Instant): Promise<PlanWaveOutput> {
+async function turnOf(
+  services: EngineServices,
+  input: PlanWaveInput,
+  frame: WaveFrame,
+  decided: Plan,
+  now: Instant,
+): Promise<PlanWaveOutput> {
   const { numbers } = decided;
-  services.log.info('wave_planned', { wave: input.block_rollout, execution: input.execution, next: decided.next, dispatch: decided.dispatch.length, ...numbers });
+  services.log.info('wave_planned', {
+    wave: input.block_rollout,
+    execution: input.execution,
+    next: decided.next,
+    dispatch: decided.dispatch.length,
+    ...numbers,
+  });
   switch (decided.next) {
     case 'dispatch':
       return startsSomething(services, input, decided, now);

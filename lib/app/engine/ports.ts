@@ -17,7 +17,15 @@ export interface WaveState {
 
 export interface Notice {
   readonly id: string;
-  readonly event: 'wave_opened' | 'wave_blocked' | 'wave_completed' | 'wave_cancelled' | 'item_failed' | 'downtime_opened' | 'downtime_closed' | 'platform_alert';
+  readonly event:
+    | 'wave_opened'
+    | 'wave_blocked'
+    | 'wave_completed'
+    | 'wave_cancelled'
+    | 'item_failed'
+    | 'downtime_opened'
+    | 'downtime_closed'
+    | 'platform_alert';
   readonly at: Instant;
   readonly subject: string;
   readonly organization: string | null;
@@ -73,7 +81,12 @@ export interface WaveChange {
   readonly id: string;
   /** Made together with its first items; refused when it exists. The other fields do not apply then. */
   readonly create?: Wave;
-  readonly set?: Partial<Pick<Wave, 'status' | 'status_reason' | 'completed_at' | 'canary_reviewed' | 'last_item_added_at' | 'driver' | 'generation' | 'recheck_at'>> & {
+  readonly set?: Partial<
+    Pick<
+      Wave,
+      'status' | 'status_reason' | 'completed_at' | 'canary_reviewed' | 'last_item_added_at' | 'driver' | 'generation' | 'recheck_at'
+    >
+  > & {
     readonly lag_rounds?: number;
   };
   /** Joins (`+`) or leaves (`-`) the set of enqueue runs that are still adding. */

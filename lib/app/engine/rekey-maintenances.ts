@@ -1,8 +1,8 @@
 import type { Maintenance } from '../../domain/shared/fleet.ts';
 import type { Item } from '../../domain/shared/rollout.ts';
+import { isActive } from './maintenances.ts';
 import type { EngineServices } from './services.ts';
 import { activeItems } from './unpark.ts';
-import { isActive } from './maintenances.ts';
 import { wakeWave } from './wake.ts';
 
 /**
@@ -38,13 +38,19 @@ async function clustersOf(services: EngineServices, m: Maintenance) {
   const workspaces = await services.objects.getMany('workspace', m.workspaces);
   const places = [...workspaces.values()].map((w) => ({ organization: w.organization, path: [w.id] }));
   if (m.k8s_clusters.length + m.workspaces.length === 0) {
-    const organizations = m.organization === null ? (await services.objects.listIds('organization', { organization: null, path: [] }, { limit: 1000 })).ids : [m.organization];
+    const organizations =
+      m.organization === null
+        ? (await services.objects.listIds('organization', { organization: null, path: [] }, { limit: 1000 })).ids
+        : [m.organization];
     places.push(...organizations.map((organization) => ({ organization, path: [] })));
   }
   for (const where of places) {
     let cursor: string | null = null;
     do {
-      const page: { ids: readonly string[]; cursor: string | null } = await services.objects.listIds('k8s_cluster', where, { limit: 500, cursor });
+      const page: { ids: readonly string[]; cursor: string | null } = await services.objects.listIds('k8s_cluster', where, {
+        limit: 500,
+        cursor,
+      });
       ids.push(...page.ids);
       cursor = page.cursor;
     } while (cursor !== null);

@@ -40,15 +40,21 @@ async function forConfig(services: EngineServices, text: string): Promise<Resolv
   const config = await findConfig(services, text);
   if (config === null) return invalid(`There is no rollout config "${text}". GET /api/v1/block-rollout-configs/ lists them.`);
   if (config.kind === 'config') return invalid(`Rollout config "${config.name}" holds default settings (kind config); it starts nothing.`);
-  if (config.archived || !config.active) return invalid(`Rollout config "${config.name}" is ${config.archived ? 'archived' : 'inactive'}; activate it first.`);
+  if (config.archived || !config.active)
+    return invalid(`Rollout config "${config.name}" is ${config.archived ? 'archived' : 'inactive'}; activate it first.`);
   const open = await openWaves(services, config.id);
   const [first] = open;
-  if (open.length === 1 && first !== undefined) return { next: 'plan', block_rollout: first.id, generation: first.generation + 1, turn: 0, events: 0 };
+  if (open.length === 1 && first !== undefined)
+    return { next: 'plan', block_rollout: first.id, generation: first.generation + 1, turn: 0, events: 0 };
   if (open.length > 1) {
     for (const wave of open) await startDriver(services, wave.id, wave.generation + 1);
     return { next: 'started_others', waves: open.map((w) => w.id) };
   }
-  const demand = demandOf(services, { rollout_config: config.id, kind: config.trigger_type === 'schedule' ? 'schedule' : 'reconcile', requested_by: 'console' });
+  const demand = demandOf(services, {
+    rollout_config: config.id,
+    kind: config.trigger_type === 'schedule' ? 'schedule' : 'reconcile',
+    requested_by: 'console',
+  });
   await raiseDemand(services, demand);
   return { next: 'enqueued', enqueue_run: demand.id };
 }

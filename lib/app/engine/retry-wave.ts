@@ -1,14 +1,14 @@
 import type { Item, Wave } from '../../domain/shared/rollout.ts';
-import { excessFailures, blockReason } from '../../domain/wave/brake.ts';
+import { blockReason, excessFailures } from '../../domain/wave/brake.ts';
 import { OPEN_WAVE } from '../../domain/wave/transitions.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { urlOf } from '../urls.ts';
 import { skipped } from './apply-plan.ts';
 import { auditOf } from './audit.ts';
 import { type Ruling, readRuling, rulesOf } from './configs.ts';
-import { renderTarget } from './render.ts';
 import type { EngineChange } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
+import { renderTarget } from './render.ts';
 import type { EngineServices } from './services.ts';
 import { driveWave } from './wake.ts';
 import { itemsOf } from './wave-items.ts';
@@ -24,12 +24,19 @@ export interface RetryAnswer {
  * SPEC §3.9: failed items (all or chosen) go back to pending with fresh tries under their original target and config, and the wave is active
  * again unless its failure rate is still above the threshold. An item whose block has another active item is reported, the rest goes on.
  */
-export async function retryWave(services: EngineServices, id: string, options: { items?: readonly string[] }, actor: string): Promise<RetryAnswer> {
+export async function retryWave(
+  services: EngineServices,
+  id: string,
+  options: { items?: readonly string[] },
+  actor: string,
+): Promise<RetryAnswer> {
   const state = await services.engine.wave(id);
   if (state === null) throw notFound(`Wave ${id}`);
   const { wave } = state;
   if (wave.status === 'active' || wave.status === 'paused') {
-    throw conflict(`Wave ${wave.batch_identifier} is ${wave.status}: only a blocked, completed or cancelled wave's failed items are retried.`);
+    throw conflict(
+      `Wave ${wave.batch_identifier} is ${wave.status}: only a blocked, completed or cancelled wave's failed items are retried.`,
+    );
   }
   if (wave.status === 'cancelled') await skipWaiting(services, wave);
   const ruling = await readRuling(services, wave.rollout_config);
@@ -98,7 +105,17 @@ async function refuseOldTarget(services: EngineServices, { config, settings }: R
 /** null = retried; else the item that has the block's place. */
 async function retryItem(services: EngineServices, item: Item, actor: string): Promise<string | null> {
   const now = services.clock.now();
-  const after: Item = { ...item, status: 'pending', tries: 0, retry_count: 0, retry_after: null, completed_at: null, action_run: null, reason: null, updated_at: now };
+  const after: Item = {
+    ...item,
+    status: 'pending',
+    tries: 0,
+    retry_count: 0,
+    retry_after: null,
+    completed_at: null,
+    action_run: null,
+    reason: null,
+    updated_at: now,
+  };
   const change: EngineChange = {
     items: [{ before: item, after }],
     blocks: [{ id: item.block, take: item.id, set: { remembered: {} } }],
@@ -134,7 +151,12 @@ async function reactivate(services: EngineServices, wave: Wave, ruling: Ruling, 
       {
         id: wave.id,
         status_in: [fresh.status],
-        set: { status: above ? 'blocked' : 'active', status_reason: above ? 'failure_threshold' : null, completed_at: null, recheck_at: now },
+        set: {
+          status: above ? 'blocked' : 'active',
+          status_reason: above ? 'failure_threshold' : null,
+          completed_at: null,
+          recheck_at: now,
+        },
       },
     ],
   });

@@ -8,7 +8,13 @@ import type { EngineServices } from './services.ts';
 /** SPEC §1, §5: the two system configs that every installation has. Made once; what people changed since stays. */
 export async function seed(services: Pick<EngineServices, 'objects' | 'ids' | 'clock'>): Promise<void> {
   const now = services.clock.now();
-  const system: Create<BlockRolloutConfig> = { ...plainConfig(now), ...SEEDED_LIMITS, id: systemConfigId(services.ids), name: 'defaults', kind: 'config' };
+  const system: Create<BlockRolloutConfig> = {
+    ...plainConfig(now),
+    ...SEEDED_LIMITS,
+    id: systemConfigId(services.ids),
+    name: 'defaults',
+    kind: 'config',
+  };
   const operator: Create<BlockRolloutConfig> = {
     ...plainConfig(now),
     id: operatorConfigId(services.ids),

@@ -1,5 +1,5 @@
-import { agentState, worst } from '../../domain/agent/liveness.ts';
 import { chooseAgent } from '../../domain/agent/choose.ts';
+import { agentState, worst } from '../../domain/agent/liveness.ts';
 import { stillNeeded } from '../../domain/demand/decide.ts';
 import { installedVersion } from '../../domain/demand/installed.ts';
 import type { CalendarFacts, TargetFacts } from '../../domain/plan/facts.ts';
@@ -85,11 +85,20 @@ export async function targetFactsOf(
   return {
     exists: !isGone(block) && !isGone(workspace) && !isGone(organization) && !clusterGone,
     cli_managed: block?.created_by_component === 'cli',
-    demand: stillNeeded({ item, block: block ?? null, app, allow_downgrade: (ruling.config?.allow_downgrade ?? false) || override !== null }),
+    demand: stillNeeded({
+      item,
+      block: block ?? null,
+      app,
+      allow_downgrade: (ruling.config?.allow_downgrade ?? false) || override !== null,
+    }),
     cluster_paused: pauseOf(cluster ?? null, now),
     agent,
     cluster_state: stateOf(rows, agent, app, ruling.settings, now),
-    installed: { version: installedVersion(block ?? null, app), app: block === undefined ? item.block_name : appOfBlock(block), reported: app?.last_reconciled != null },
+    installed: {
+      version: installedVersion(block ?? null, app),
+      app: block === undefined ? item.block_name : appOfBlock(block),
+      reported: app?.last_reconciled != null,
+    },
     has_contact: (workspace?.contacts.length ?? 0) + (organization?.contacts.length ?? 0) > 0,
     active_maintenance_until: maintenance,
     calendar,
@@ -105,7 +114,9 @@ export function pauseOf(cluster: K8sCluster | null, now: Instant): TargetFacts['
 
 async function agentOf(services: EngineServices, rows: TargetRows, item: Item): Promise<TargetFacts['agent']> {
   const { workspace, k8s_cluster } = item;
-  const agents = [...rows.presences.values()].filter((p) => p.workspace === workspace && (p.k8s_cluster === null || p.k8s_cluster === k8s_cluster));
+  const agents = [...rows.presences.values()].filter(
+    (p) => p.workspace === workspace && (p.k8s_cluster === null || p.k8s_cluster === k8s_cluster),
+  );
   const choosable = agents
     .filter((p) => !p.gone && !p.revoked)
     .map(({ id, kind, workspace, k8s_cluster, last_seen }) => ({ key: id, kind, workspace, k8s_cluster, last_seen }));
@@ -135,7 +146,13 @@ async function agentKeys(services: EngineServices, organization: string): Promis
   return found.filter((k) => k.role === 'agent' && k.revoked_at === null && !k.archived);
 }
 
-function stateOf(rows: TargetRows, agent: TargetFacts['agent'], app: K8sApp | null, settings: SystemSettings, now: Instant): TargetFacts['cluster_state'] {
+function stateOf(
+  rows: TargetRows,
+  agent: TargetFacts['agent'],
+  app: K8sApp | null,
+  settings: SystemSettings,
+  now: Instant,
+): TargetFacts['cluster_state'] {
   const presence = 'key' in agent ? rows.presences.get(agent.key) : undefined;
   const seen = presence?.last_seen ?? null;
   return worst(app?.state ?? null, agentState(seen, now, settings.AGENT_WARNING_AFTER_SECONDS, settings.AGENT_CRITICAL_AFTER_SECONDS));

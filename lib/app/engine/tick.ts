@@ -1,9 +1,9 @@
 import { MINUTE } from '../../domain/shared/time.ts';
 import { activeConfigs } from './config-list.ts';
 import { demandOf, raiseDemand } from './demands.ts';
+import { endPauses } from './end-pauses.ts';
 import { restartEnqueue } from './executions.ts';
 import { rekeyMaintenances } from './rekey-maintenances.ts';
-import { endPauses } from './end-pauses.ts';
 import type { EngineServices } from './services.ts';
 import { rescueWave } from './wake.ts';
 

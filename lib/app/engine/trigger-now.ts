@@ -17,20 +17,33 @@ export interface TriggerAnswer {
 }
 
 /** SPEC §3.10: one manual wave for the targets without an active item; what waits already may start outside its window. */
-export async function triggerNow(services: EngineServices, id: string, options: { expected_targets?: number }, actor: string): Promise<TriggerAnswer> {
+export async function triggerNow(
+  services: EngineServices,
+  id: string,
+  options: { expected_targets?: number },
+  actor: string,
+): Promise<TriggerAnswer> {
   const config = await services.objects.get('block_rollout_config', id, true);
   if (config === null) throw notFound(`Rollout config ${id}`);
   refuse(config);
   if (options.expected_targets !== undefined) {
     const targets = await countInScope(services, config);
-    if (targets !== options.expected_targets) throw conflict(`${targets} targets are in scope, not ${options.expected_targets}; nothing was started.`);
+    if (targets !== options.expected_targets)
+      throw conflict(`${targets} targets are in scope, not ${options.expected_targets}; nothing was started.`);
   }
   await bypassWindows(services, config.id);
   const manual_wave = services.ids.fresh();
   const demand = demandOf(services, { kind: 'manual', rollout_config: config.id, requested_by: actor });
   await services.engine.putEnqueueRun({ ...enqueueRunOf(demand), manual_wave }, null);
   const now = services.clock.now();
-  const audit = auditOf(services, actor, 'config.trigger_now', { type: 'block_rollout_config', id, organization: null }, { before: null, after: { enqueue_run: demand.id } }, now);
+  const audit = auditOf(
+    services,
+    actor,
+    'config.trigger_now',
+    { type: 'block_rollout_config', id, organization: null },
+    { before: null, after: { enqueue_run: demand.id } },
+    now,
+  );
   await services.engine.commit({ audits: [audit] });
   const sum = await runNow(services, demand.id);
   return { wave: (await services.engine.wave(manual_wave))?.wave ?? null, ...sum };
@@ -38,7 +51,8 @@ export async function triggerNow(services: EngineServices, id: string, options: 
 
 function refuse(config: BlockRolloutConfig): void {
   if (config.kind === 'config') throw conflict(`Rollout config "${config.name}" holds default settings (kind config); it starts nothing.`);
-  if (!config.active || config.archived) throw conflict(`Rollout config "${config.name}" is ${config.archived ? 'archived' : 'inactive'}; activate it first.`);
+  if (!config.active || config.archived)
+    throw conflict(`Rollout config "${config.name}" is ${config.archived ? 'archived' : 'inactive'}; activate it first.`);
 }
 
 /** In the request itself, so that the answer can say what came of it; what a crash leaves is taken up by the tick. */
@@ -61,7 +75,9 @@ async function bypassWindows(services: EngineServices, config: string): Promise<
     const waiting = (item: { status: string; window_bypassed: boolean }): boolean =>
       !item.window_bypassed && (item.status === 'pending' || item.status === 'retrying');
     for await (const items of itemsOf(services, { id: wave }, waiting))
-      await Promise.all(items.map((item) => services.engine.commit({ items: [{ before: item, after: { ...item, window_bypassed: true } }] })));
+      await Promise.all(
+        items.map((item) => services.engine.commit({ items: [{ before: item, after: { ...item, window_bypassed: true } }] })),
+      );
     await wakeWave(services, wave);
   }
 }

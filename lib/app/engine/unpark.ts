@@ -1,6 +1,6 @@
 import type { K8sCluster } from '../../domain/shared/fleet.ts';
 import { notFound } from '../errors.ts';
-import { type EngineServices } from './services.ts';
+import type { EngineServices } from './services.ts';
 import { wakeWave } from './wake.ts';
 
 /** Something that held this cluster's items is over: those parked for one of these reasons are looked at now (DESIGN A7). */
@@ -18,7 +18,10 @@ export async function unparkCluster(services: EngineServices, cluster: string, c
 }
 
 /** Items that hold the places of a cluster's blocks. */
-export async function activeItems(services: EngineServices, cluster: Pick<K8sCluster, 'id' | 'organization' | 'workspace'>): Promise<string[]> {
+export async function activeItems(
+  services: EngineServices,
+  cluster: Pick<K8sCluster, 'id' | 'organization' | 'workspace'>,
+): Promise<string[]> {
   const where = { organization: cluster.organization, path: [cluster.workspace, cluster.id] };
   const page = await services.objects.listIds('block', where, { limit: 500 });
   const blocks = await services.objects.getMany('block', page.ids);

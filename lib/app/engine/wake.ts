@@ -22,7 +22,8 @@ export async function awaitWave(services: EngineServices, input: AwaitProgressIn
 }
 
 /** After a committed change: wakes the wave's driver if it waits; several changes within a moment are one wake. */
-export const wakeWave = (services: EngineServices, wave: string): Promise<void> => services.soon(`wake ${wave}`, () => wakeNow(services, wave));
+export const wakeWave = (services: EngineServices, wave: string): Promise<void> =>
+  services.soon(`wake ${wave}`, () => wakeNow(services, wave));
 
 /** Only the first who asks sends. */
 async function wakeNow(services: EngineServices, wave: string): Promise<void> {

@@ -1,8 +1,8 @@
 import { gatePlaces } from '../../domain/operator/gate.ts';
-import type { Candidate, CalendarFacts, GateFacts, PlanFacts } from '../../domain/plan/facts.ts';
+import type { CalendarFacts, Candidate, GateFacts, PlanFacts } from '../../domain/plan/facts.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { alwaysOpen } from './calendars.ts';
-import { isOperatorBlock, readRuling, rulesOf, type Ruling } from './configs.ts';
+import { isOperatorBlock, type Ruling, readRuling, rulesOf } from './configs.ts';
 import { type Maintenances, readMaintenances } from './maintenances.ts';
 import type { GateState, WaveState } from './ports.ts';
 import type { EngineServices } from './services.ts';
@@ -62,7 +62,12 @@ export function planFactsOf(frame: WaveFrame): PlanFacts {
 }
 
 /** Facts of these items' targets, in the same order; items that moved on meanwhile are left out. */
-export async function readCandidates(services: EngineServices, frame: WaveFrame, itemIds: readonly string[], now: Instant): Promise<Candidate[]> {
+export async function readCandidates(
+  services: EngineServices,
+  frame: WaveFrame,
+  itemIds: readonly string[],
+  now: Instant,
+): Promise<Candidate[]> {
   const found = await services.engine.items(itemIds);
   const items = itemIds.flatMap((id) => found.get(id) ?? []).filter((i) => i.status === 'pending' || i.status === 'retrying');
   if (items.length === 0) return [];

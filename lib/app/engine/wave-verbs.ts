@@ -82,7 +82,9 @@ function changeOf(services: EngineServices, { wave }: WaveState, event: Verb, ac
         now,
       ),
     ],
-    ...(event === 'cancel' ? { notices: [noticeOf(services, 'wave_cancelled', wave.id, null, `Wave ${wave.batch_identifier} was cancelled by ${actor}.`, now)] } : {}),
+    ...(event === 'cancel'
+      ? { notices: [noticeOf(services, 'wave_cancelled', wave.id, null, `Wave ${wave.batch_identifier} was cancelled by ${actor}.`, now)] }
+      : {}),
   };
 }
 

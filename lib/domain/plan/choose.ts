@@ -37,7 +37,13 @@ export function choose(facts: PlanFacts, startable: readonly Candidate[], number
 }
 
 function dispatchOrder(facts: PlanFacts, candidate: Candidate, agent: AgentFacts, now: Instant): DispatchOrder {
-  return { item: candidate.item, agent: agent.key, forced: candidate.item.forced, not_after: notAfter(facts, candidate, now), installed: candidate.target.installed };
+  return {
+    item: candidate.item,
+    agent: agent.key,
+    forced: candidate.item.forced,
+    not_after: notAfter(facts, candidate, now),
+    installed: candidate.target.installed,
+  };
 }
 
 /**
