@@ -102,4 +102,3 @@ export type FleetCluster = z.infer<typeof clusterEntry>;
 export type FleetBlock = z.infer<typeof blockEntry>;
 export type FleetApp = z.infer<typeof appEntry>;
 export type Simulation = z.infer<typeof simulation>;
-export type SimulationRule = z.infer<typeof rule>;

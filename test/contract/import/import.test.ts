@@ -259,7 +259,7 @@ describe('import of a fleet file', () => {
 });
 
 describe('a crash in an import', () => {
-  const text = exampleFleet({ clusters: 200, seed: 3, percentage: 20, target: '0.34.0', instant: false });
+  const text = exampleFleet({ clusters: 140, seed: 3, percentage: 20, target: '0.34.0', instant: false });
 
   it.each([
     ['before', false],
