@@ -58,12 +58,13 @@ export default {
     ),
     {
       name: 'adapters-call-no-use-case',
-      comment: 'An adapter may name any type of lib/app, but runs nothing of it: only ports, errors and the records that it stores.',
+      comment:
+        'An adapter may name any type of lib/app, but runs nothing of it: only ports, errors, the records that it stores and the one reader of YAML.',
       severity: 'error',
       from: { path: '^lib/adapters/' },
       to: {
         path: '^lib/app/',
-        pathNot: ['/(ports|errors)\\.ts$', '^lib/app/(agents/presence|engine/enqueue-run)\\.ts$'],
+        pathNot: ['/(ports|errors)\\.ts$', '^lib/app/(agents/presence|engine/enqueue-run|yaml/strict-yaml)\\.ts$'],
         dependencyTypesNot: ['type-only'],
       },
     },

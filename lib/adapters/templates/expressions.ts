@@ -312,7 +312,7 @@ function itemOf(holder: Value, key: Value, line: number): Value | undefined {
 }
 
 function testOf(node: Node, line: number): { name: string; args: readonly Node[] } {
-  if (node.typename === 'Symbol') return { name: node.value.toLowerCase() === 'none' ? 'none' : node.value, args: [] };
+  if (node.typename === 'Symbol') return { name: node.value, args: [] };
   if (node.typename === 'FunCall' && node.name.typename === 'Symbol') return { name: node.name.value, args: node.args.children };
   if (node.typename === 'Literal' && (node.value === null || typeof node.value === 'boolean'))
     return { name: String(node.value ?? 'none'), args: [] };

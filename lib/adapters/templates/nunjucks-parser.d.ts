@@ -8,6 +8,7 @@ declare module 'nunjucks/src/lexer.js' {
   export interface Tokenizer {
     /** Where the next token begins in the text. */
     readonly index: number;
+    readonly lineno: number;
     nextToken(): Token | null;
   }
   const lexer: { lex(text: string): Tokenizer };

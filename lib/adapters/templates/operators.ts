@@ -31,7 +31,7 @@ const add: Operator = (left, right, budget, line) => {
 
 const within: Operator = (left, right, budget, line) => {
   if (isList(right)) return right.some((item) => equal(left, item, budget, line));
-  if (isMap(right)) return typeof left === 'string' && Object.hasOwn(right, left);
+  if (isMap(right) && !isList(left) && !isMap(left)) return typeof left === 'string' && Object.hasOwn(right, left);
   if (typeof left !== 'string' || typeof right !== 'string') throw new TemplateError(line, `${kindOf(left)} cannot be in ${kindOf(right)}`);
   budget.spend((left.length * right.length) >> 5, line);
   return right.includes(left);

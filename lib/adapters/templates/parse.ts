@@ -58,7 +58,7 @@ export function parse(template: string): Node {
   const next = tokens.nextToken.bind(tokens);
   tokens.nextToken = () => {
     const start = tokens.index;
-    const token = next();
+    const token = read(next, () => watch.at(tokens.lineno));
     if (token !== null) watch.see(token, text.slice(start, tokens.index));
     return token;
   };
@@ -68,6 +68,16 @@ export function parse(template: string): Node {
     if (error instanceof TemplateError) throw error;
     if (error instanceof RangeError) throw new TemplateError(watch.line, 'expressions or tags are nested too deeply');
     throw new TemplateError(watch.line, reasonOf(error));
+  }
+}
+
+/** The lexer's own errors name no line; it is the one that it has come to. */
+function read(next: () => Token | null, failed: () => void): Token | null {
+  try {
+    return next();
+  } catch (error) {
+    failed();
+    throw error;
   }
 }
 
@@ -108,9 +118,13 @@ class TokenWatch {
     if (/\0/.test(text)) throw new TemplateError(null, 'a template may not have NUL signs');
   }
 
+  at(lineno: number): void {
+    this.line = lineno + 1;
+  }
+
   see(token: Token, raw: string): void {
     if (token.type === 'whitespace') return;
-    this.line = token.lineno + 1;
+    this.at(token.lineno);
     this.#literal(token, raw);
     this.#word(token);
     this.#brackets(token);

@@ -1,4 +1,4 @@
-import type { RenderedConfig, RenderedText, Renderer } from '../../app/engine/render.ts';
+import type { RenderedConfig, RenderedText, Renderer } from '../../app/engine/renderer.ts';
 import { readStrictYaml } from '../../app/yaml/strict-yaml.ts';
 import type { JsonObject } from '../../domain/shared/fleet.ts';
 import { compile, type Template } from './template.ts';

@@ -3,7 +3,7 @@ import { itemsOf } from './filters.ts';
 import { checkName } from './grammar.ts';
 import { type ForNode, lineOf, type Node, parse, type SetNode } from './parse.ts';
 import { Render } from './scope.ts';
-import { isList, type MapValue, printed, TemplateError, type Value } from './values.ts';
+import { isList, type MapValue, printed, TemplateError, TURN, type Value } from './values.ts';
 
 type Statement = (render: Render) => void;
 
@@ -88,6 +88,7 @@ class Statements {
   }
 
   #if(cond: Node, body: Node, else_: Node | null): Statement {
+    if (cond.typename === 'InlineIf') throw new TemplateError(lineOf(cond), 'put "a if b else c" in parentheses here');
     const condition = this.expressions.condition(cond);
     const [then, otherwise] = [this.build(body), else_ === null ? null : this.build(else_)];
     return (render) => (condition(render) ? then(render) : otherwise?.(render));
@@ -112,7 +113,9 @@ class Statements {
     const wanted = filter === null ? null : this.expressions.condition(filter.cond);
     const [turn, otherwise] = [this.build(body), else_ === null ? null : this.build(else_)];
     return (render) => {
-      const all = itemsOf(list(render), { budget: render.budget, line }).map((item) => unpacked(names, item, line));
+      const items = itemsOf(list(render), { budget: render.budget, line });
+      render.budget.spend(items.length * TURN, line);
+      const all = items.map((item) => unpacked(names, item, line));
       const turns = wanted === null ? all : all.filter((own) => holds(render, own, wanted));
       for (const [index, own] of turns.entries()) render.inner([...own, ['loop', loopOf(index, turns.length)]], () => turn(render));
       if (turns.length === 0) otherwise?.(render);

@@ -21,8 +21,9 @@ export class TemplateError extends Error {
 }
 
 export const MAX_TEXT = 256 * 1024;
-/** Each step of a render and each 32 characters of text cost one; a render of all of it takes well under a second. */
-export const MAX_STEPS = 1_000_000;
+/** Each step of a render and each 32 characters of text cost one, a turn of a loop ten; all of it takes well under a second. */
+export const MAX_STEPS = 500_000;
+export const TURN = 10;
 const MAX_DEPTH = 200;
 
 /** What a render may still spend. */
