@@ -2,11 +2,9 @@ import { ExecutionAbortedError, StateMachine } from 'aws-local-stepfunctions';
 import type { Clock, Ids, Logger, WorkflowStarter } from '../lib/app/ports.ts';
 import { enqueueExecutionName, waveExecutionName } from '../lib/contracts/workflow/names.ts';
 import type { Activity } from './activity.ts';
-import { asJson, Execution, TOKEN_PLACEHOLDER } from './execution.ts';
+import { asJson, Execution, type ExecutionEnd, type MachineName, TOKEN_PLACEHOLDER } from './execution.ts';
 import { type LocalHandler, localContext } from './lambda.ts';
 import { type LocalMachine, loadMachine } from './local-asl.ts';
-
-export type MachineName = 'wave' | 'enqueue';
 
 /** Executions that run now, kept where a crash of the process does not reach them. */
 export interface ExecutionLog {
@@ -18,13 +16,6 @@ export interface LoggedExecution {
   readonly name: string;
   readonly machine: MachineName;
   readonly started_at: number;
-}
-
-export interface ExecutionEnd {
-  readonly name: string;
-  readonly status: 'SUCCEEDED' | 'FAILED' | 'ABORTED';
-  readonly error: string | null;
-  readonly cause: string | null;
 }
 
 /** Which function of the local runtime stands behind which substitution of the ASL files; a test compares it with the template. */

@@ -2,9 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Clock, Ids } from '../lib/app/ports.ts';
 import type { Activity } from './activity.ts';
-import type { ExecutionEnd, MachineName } from './engine.ts';
 import { type LocalHandler, localContext } from './lambda.ts';
 import type { LocalTask, Retrier } from './local-asl.ts';
+
+export type MachineName = 'wave' | 'enqueue';
+
+export interface ExecutionEnd {
+  readonly name: string;
+  readonly status: 'SUCCEEDED' | 'FAILED' | 'ABORTED';
+  readonly error: string | null;
+  readonly cause: string | null;
+}
 
 /** Stands in the context for `$$.Task.Token`, which the engine cannot make; each task puts its own token in its place. */
 export const TOKEN_PLACEHOLDER = 'the token of this task';

@@ -16,7 +16,7 @@ import type { AgentServices } from '../app/agents/services.ts';
 import { afterChange, type Change } from '../app/engine/after-change.ts';
 import { demandWritten } from '../app/engine/demands.ts';
 import { endAttempt } from '../app/engine/end-attempt.ts';
-import type { Renderer } from '../app/engine/render.ts';
+import type { Renderer } from '../app/engine/renderer.ts';
 import { targetsInScope } from '../app/engine/scope-count.ts';
 import type { EngineServices } from '../app/engine/services.ts';
 import { unparkCluster } from '../app/engine/unpark.ts';

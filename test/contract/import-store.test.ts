@@ -15,6 +15,7 @@ import type {
 } from '../../lib/app/import/ports.ts';
 import * as records from '../../lib/app/import/records.ts';
 import { startImport } from '../../lib/app/import/start.ts';
+import { newManaged } from '../../lib/app/managed.ts';
 import type { ObjectType } from '../../lib/app/ports.ts';
 import type { K8sCluster } from '../../lib/domain/shared/fleet.ts';
 import { exampleFleet } from '../../scripts/example-fleet.ts';
@@ -160,7 +161,7 @@ describe('writes of units', () => {
     const id = derivedId.organization(env.ids, 'one');
     const organization = records.newOrganization(birth(id, 'one'));
     const window: ImportedWindow = {
-      ...records.newManaged(birth(env.ids.fresh(), 'one')),
+      ...newManaged(birth(env.ids.fresh(), 'one')),
       ...{ organization: id, workspace: null, time_zone: 'Europe/Berlin', is_system_default: false },
       ...{ time_slots: [{ days: ['mon'], start: '22:00', end: '04:00' }], freezes: [] },
     };
@@ -197,7 +198,7 @@ describe('writes of units', () => {
     const id = derivedId.organization(env.ids, `stale ${what}`);
     const stored = await env.objects.create('organization', records.newOrganization(birth(env.ids.fresh(), what)));
     const window: ImportedWindow = {
-      ...records.newManaged(birth(env.ids.fresh(), 'w')),
+      ...newManaged(birth(env.ids.fresh(), 'w')),
       ...{ organization: id, workspace: null, time_zone: 'UTC', time_slots: [], freezes: [], is_system_default: false, version: 1 },
     };
     const settings = await env.settings.read();

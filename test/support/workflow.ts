@@ -2,7 +2,8 @@ import { SystemIds } from '../../lib/adapters/system/ids.ts';
 import type { Logger } from '../../lib/app/ports.ts';
 import { Activity } from '../../local/activity.ts';
 import { VirtualClock } from '../../local/clock.ts';
-import { type ExecutionEnd, type ExecutionLog, LocalEngine, type LoggedExecution, type WorkflowFunction } from '../../local/engine.ts';
+import { type ExecutionLog, LocalEngine, type LoggedExecution, type WorkflowFunction } from '../../local/engine.ts';
+import type { ExecutionEnd } from '../../local/execution.ts';
 import type { LocalHandler } from '../../local/lambda.ts';
 
 export const START = Date.UTC(2026, 2, 1);

@@ -14,10 +14,9 @@ import { unavailable } from '../../app/errors.ts';
 import { type Condition, ExpressionBuilder, expressionOf, type Update } from './expression.ts';
 import type { Key } from './keys.ts';
 import { cancellation, failedRow, type Retry, withRetry } from './retry.ts';
+import type { Row } from './row.ts';
 import { type Action, type TransactResult, toTransactItems } from './transact.ts';
 import { UnitMeter } from './units.ts';
-
-export type Row = Record<string, unknown> & { pk: string; sk: string };
 
 /** What the table needs of a document client; the fault wrapper of the tests stands here. */
 export type Sender = Pick<DynamoDBDocumentClient, 'send'>;

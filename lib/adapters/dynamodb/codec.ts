@@ -1,6 +1,6 @@
 import type { ObjectType, ObjectTypes } from '../../app/ports.ts';
 import type { ActionRun, Item } from '../../domain/shared/rollout.ts';
-import type { Row } from './client.ts';
+import type { Row } from './row.ts';
 
 /** A row keeps only what differs from these values, so that a row stays under 1 KB and new fields need no migration. */
 export const MANAGED = {

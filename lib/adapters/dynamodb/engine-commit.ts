@@ -11,13 +11,13 @@ import type {
 } from '../../app/engine/ports.ts';
 import type { Item, Wave } from '../../domain/shared/rollout.ts';
 import { DAY } from '../../domain/shared/time.ts';
-import type { Row } from './client.ts';
 import { pack } from './codec.ts';
 import { isReady, itemRow, newWaveRow, runRow } from './engine-rows.ts';
 import { and, type Condition, eq, exists, gte, lte, missing, oneOf, or, smallerThan, type Update } from './expression.ts';
 import { type Key, keys } from './keys.ts';
 import { auditRow, objectRow } from './object-store.ts';
 import { notPaused, PRESENCE } from './presence-store.ts';
+import type { Row } from './row.ts';
 import type { Action } from './transact.ts';
 
 export interface Step {

@@ -3,9 +3,9 @@ import { dispatchKey } from '../../domain/item/order.ts';
 import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import { countersOf } from '../../domain/wave/counters.ts';
-import type { Row } from './client.ts';
 import { ITEM_DEFAULTS, lengthened, pack, RUN_DEFAULTS, shortened, unpack } from './codec.ts';
 import { keys } from './keys.ts';
+import type { Row } from './row.ts';
 
 const RUN_RETENTION = 90 * DAY;
 const seconds = (at: number): number => Math.ceil(at / 1000);

@@ -16,7 +16,7 @@ import type { JsonObject, Maintenance } from '../../domain/shared/fleet.ts';
 import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { gunzipJson, gzipJson } from './blob.ts';
-import type { QueryRequest, Row, Table } from './client.ts';
+import type { QueryRequest, Table } from './client.ts';
 import { unpackObject } from './codec.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { stepsOf } from './engine-commit.ts';
@@ -24,6 +24,7 @@ import { dueAt, itemFrom, newWaveRow, runFrom, runRowDue, waveFrom } from './eng
 import { enqueueRunFrom, enqueueRunRow } from './enqueue-rows.ts';
 import { and, eq, exists, lt, missing, or } from './expression.ts';
 import { DUE_SHARDS, type DueKind, instantPart, keys } from './keys.ts';
+import type { Row } from './row.ts';
 import type { Action } from './transact.ts';
 
 const afterHash = (pk: string): string => pk.slice(pk.indexOf('#') + 1);

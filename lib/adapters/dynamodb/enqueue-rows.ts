@@ -1,8 +1,8 @@
 import type { EnqueueRun } from '../../app/engine/enqueue-run.ts';
 import { DAY } from '../../domain/shared/time.ts';
-import type { Row } from './client.ts';
 import { pack, unpack } from './codec.ts';
 import { keys } from './keys.ts';
+import type { Row } from './row.ts';
 
 const DEFAULTS: Partial<EnqueueRun> = {
   rollout_config: null,

@@ -1,9 +1,10 @@
 import type { Begun, IdempotencyStore } from '../../app/idempotency.ts';
 import { HOUR, type Instant, SECOND } from '../../domain/shared/time.ts';
 import { gunzipJson, gzipJson } from './blob.ts';
-import type { Row, Table } from './client.ts';
+import type { Table } from './client.ts';
 import { and, type Condition, eq, exists, lte, missing, or } from './expression.ts';
 import { keys } from './keys.ts';
+import type { Row } from './row.ts';
 
 const KEEP = 24 * HOUR;
 const LOST_AFTER = 60 * SECOND;

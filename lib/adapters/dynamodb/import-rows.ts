@@ -1,9 +1,9 @@
 import type { ImportedWindow, ImportRow, ImportState } from '../../app/import/ports.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import { gunzipJson, gzipJson } from './blob.ts';
-import type { Row } from './client.ts';
 import { MANAGED, pack, unpack } from './codec.ts';
 import { keys } from './keys.ts';
+import type { Row } from './row.ts';
 
 const SCHEMA_VERSION = 1;
 /** A finished import can be asked about as long as runs can (SPEC §7 "Retention"). */

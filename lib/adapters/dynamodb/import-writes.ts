@@ -2,12 +2,12 @@ import type { ImportedWindow, ObjectWrite, UnitChange } from '../../app/import/p
 import type { Ids, ObjectType, ObjectTypes } from '../../app/ports.ts';
 import type { K8sCluster, Managed } from '../../domain/shared/fleet.ts';
 import type { Instant } from '../../domain/shared/time.ts';
-import type { Row } from './client.ts';
 import { clusterSideWrites } from './cluster-rows.ts';
 import { eq, missing } from './expression.ts';
 import { stateRow, windowRow } from './import-rows.ts';
 import { keys } from './keys.ts';
 import { objectRow } from './object-store.ts';
+import type { Row } from './row.ts';
 import { settingsAction } from './settings-store.ts';
 import type { Action } from './transact.ts';
 

@@ -15,13 +15,14 @@ import type {
 } from '../../app/ports.ts';
 import type { Block, K8sCluster, Maintenance, Managed } from '../../domain/shared/fleet.ts';
 import { DAY } from '../../domain/shared/time.ts';
-import type { Row, Table } from './client.ts';
+import type { Table } from './client.ts';
 import { clusterSideWrites } from './cluster-rows.ts';
 import { listingOf, packObject, unpackObject } from './codec.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { enqueueRunRow } from './enqueue-rows.ts';
 import { eq, missing } from './expression.ts';
 import { keys } from './keys.ts';
+import type { Row } from './row.ts';
 import type { Action, TransactResult } from './transact.ts';
 
 const SCHEMA_VERSION = 1;

@@ -11,9 +11,10 @@ import {
   type PresenceStore,
 } from '../../app/agents/presence.ts';
 import type { Instant } from '../../domain/shared/time.ts';
-import type { Row, Table } from './client.ts';
+import type { Table } from './client.ts';
 import { and, type Condition, eq, exists, gte, missing, or } from './expression.ts';
 import { keys } from './keys.ts';
+import type { Row } from './row.ts';
 
 /**
  * Attribute names of a presence row. Short, because the tick reads all of these rows each minute and a heartbeat writes one: the row of an

@@ -1,6 +1,6 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { unavailable } from '../../app/errors.ts';
-import type { Row } from './client.ts';
+import type { Row } from './row.ts';
 
 /** How often and how patiently a refused call is repeated (DESIGN §4: 8 tries, full jitter, 25 ms to 1 s). */
 export interface Retry {

@@ -1,7 +1,7 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
-import type { Row } from './client.ts';
 import { type Condition, expressionOf, type Update } from './expression.ts';
 import type { Key } from './keys.ts';
+import type { Row } from './row.ts';
 
 /** One action of a transaction. `name` tells callers which one failed. */
 export type Action =

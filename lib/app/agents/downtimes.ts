@@ -5,9 +5,10 @@ import { type Maintenances, readMaintenances } from '../engine/maintenances.ts';
 import { noticeOf } from '../engine/notices.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { AppError } from '../errors.ts';
+import { newManaged } from '../managed.ts';
 import type { Create, Downtime } from '../ports.ts';
+import type { HeardAgent } from './presence.ts';
 import type { AgentServices } from './services.ts';
-import type { HeardAgent } from './watch-agents.ts';
 
 const TRIES = 5;
 /** DESIGN A4: the rest is opened by the next tick. */
@@ -66,16 +67,11 @@ function newDowntime(services: EngineServices, maintenances: Maintenances, agent
   if (k8s_cluster === null) return null;
   const planned = maintenances.until({ organization, workspace, k8s_cluster }) !== null;
   return {
-    id: services.ids.child(agent.id, 'downtime', String(agent.last_seen)),
-    name: `${agent.reported_agent_id} silent`,
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
+    ...newManaged({
+      id: services.ids.child(agent.id, 'downtime', String(agent.last_seen)),
+      name: `${agent.reported_agent_id} silent`,
+      now,
+    }),
     organization,
     workspace,
     k8s_cluster,

@@ -39,6 +39,9 @@ export interface Presence {
   readonly downtime: string | null;
 }
 
+/** An agent that has reported at least once. */
+export type HeardAgent = Presence & { readonly last_seen: Instant };
+
 /** A pause without an end, as `paused_until`. */
 export const FOREVER: Instant = 99_999_999_999_999;
 /** `cluster_uid` of an agent that runs on no cluster. */

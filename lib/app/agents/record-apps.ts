@@ -2,6 +2,7 @@ import { type Block, type K8sApp, OPERATOR_APP, OPERATOR_BLOCK } from '../../dom
 import type { Instant } from '../../domain/shared/time.ts';
 import { derivedId } from '../derived-ids.ts';
 import { AppError } from '../errors.ts';
+import { newManaged } from '../managed.ts';
 import type { Also, Create, Demand } from '../ports.ts';
 import { changedApps } from './apps.ts';
 import type { Presence, ReportedApp } from './presence.ts';
@@ -99,16 +100,7 @@ function newApp(
   now: Instant,
 ): Create<K8sApp> {
   return {
-    id: derivedId.app(services.ids, cluster, app.name),
-    name: app.name,
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
+    ...newManaged({ id: derivedId.app(services.ids, cluster, app.name), name: app.name, now }),
     organization: row.organization,
     workspace: row.workspace,
     k8s_cluster: cluster,

@@ -4,10 +4,8 @@ import { type Instant, MINUTE, SECOND } from '../../domain/shared/time.ts';
 import { noticeOf } from '../engine/notices.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { openDowntimes } from './downtimes.ts';
-import { PRESENCE_PARTITIONS, type Presence } from './presence.ts';
+import { type HeardAgent, PRESENCE_PARTITIONS } from './presence.ts';
 import { type Alert, alertLasts, type WatchState, type WatchStore } from './watch-state.ts';
-
-export type HeardAgent = Presence & { readonly last_seen: Instant };
 
 const PAGE = 2_000;
 

@@ -1,5 +1,6 @@
 import type { Json } from '../../domain/shared/fleet.ts';
 import type { Instant } from '../../domain/shared/time.ts';
+import { newManaged } from '../managed.ts';
 import type { AuditEvent, Create, Ids } from '../ports.ts';
 
 /** SPEC §9: who did what to which object, before and after. Never a secret. */
@@ -12,16 +13,7 @@ export function auditOf(
   now: Instant,
 ): Create<AuditEvent> {
   return {
-    id: services.ids.fresh(),
-    name: action,
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
+    ...newManaged({ id: services.ids.fresh(), name: action, now }),
     organization: object.organization,
     actor,
     action,

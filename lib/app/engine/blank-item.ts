@@ -1,22 +1,13 @@
 import type { Item } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
+import { newManaged } from '../managed.ts';
 import { ALWAYS_OPEN } from './calendars.ts';
 import type { EngineServices } from './services.ts';
 
 /** A waiting item about nothing yet: every field that the engine owns at its start. */
 export function blankItem(services: Pick<EngineServices, 'ids'>, now: Instant): Item {
   return {
-    id: services.ids.fresh(),
-    name: '',
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
-    version: 0,
+    ...newManaged({ id: services.ids.fresh(), name: '', now }),
     block: '',
     block_name: '',
     organization: '',

@@ -8,6 +8,7 @@ import type { ActionRun, Item } from '../../domain/shared/rollout.ts';
 import { type Instant, SECOND } from '../../domain/shared/time.ts';
 import { encodeInboxRun } from '../agents/presence.ts';
 import { derivedId } from '../derived-ids.ts';
+import { newManaged } from '../managed.ts';
 import type { EngineChange, InboxChange, Refusal } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
 import type { EngineServices } from './services.ts';
@@ -147,17 +148,7 @@ function newRun(
   now: Instant,
 ): Omit<ActionRun, 'agent' | 'attempt' | 'verify' | 'version_at_dispatch' | 'soak_seconds' | 'deadline' | 'claim_by'> {
   return {
-    id,
-    name: `${item.action_name} ${item.block_name}`,
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
-    version: 0,
+    ...newManaged({ id, name: `${item.action_name} ${item.block_name}`, now }),
     block: item.block,
     block_name: item.block_name,
     action: item.action_name,

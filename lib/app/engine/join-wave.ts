@@ -1,6 +1,7 @@
 import type { BlockRolloutConfig, Wave } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { OPEN_WAVE } from '../../domain/wave/transitions.ts';
+import { newManaged } from '../managed.ts';
 import { noticeOf } from './notices.ts';
 import { openKeyOf } from './open-key.ts';
 import type { EngineServices } from './services.ts';
@@ -55,16 +56,7 @@ export function newWave(kind: NewWave, now: Instant): Wave {
   const { id } = kind;
   const label = `${kind.config?.name ?? 'manual'}-${kind.target_version ?? kind.config?.action_name ?? kind.block_name.split('/').at(-1)}`;
   return {
-    id,
-    name: '',
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
+    ...newManaged({ id, name: '', now }),
     version: 1,
     batch_identifier: `${label.slice(0, 51)}-${id.slice(-12)}`,
     rollout_config: kind.config?.id ?? null,

@@ -1,6 +1,6 @@
 import { effectiveCriticality } from '../../domain/item/criticality.ts';
 import { type Block, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
-import type { Item } from '../../domain/shared/rollout.ts';
+import type { Item, Wave } from '../../domain/shared/rollout.ts';
 import { DAY, type Instant } from '../../domain/shared/time.ts';
 import { derivedId } from '../derived-ids.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
@@ -81,20 +81,7 @@ async function enqueue(services: EngineServices, request: ManualItem, block: Blo
     rendered_target_version: content.target_version,
     config_hash: content.config_hash,
   };
-  const wave = newWave(
-    {
-      id: item.rollout,
-      config: ruling.config,
-      block_name: block.name,
-      owner_kind: block.managed_by?.kind ?? null,
-      target_version: content.target_version,
-      template_revision: ruling.config?.template_revision ?? 0,
-      quiescence_seconds: resolveLimits(ruling.config, ruling.system).quiescence_seconds,
-      source: 'manual',
-      enqueue_run: null,
-    },
-    now,
-  );
+  const wave = waveOf(item, ruling, block, now);
   if (content.config !== null) await services.engine.saveConfig(item.id, content.config, now + 180 * DAY);
   const object = { type: 'block_rollout_item', id: item.id, organization: item.organization };
   const committed = await services.engine.commit({
@@ -122,6 +109,22 @@ async function enqueue(services: EngineServices, request: ManualItem, block: Blo
   await services.engine.noteOrganizations(wave.id, [item.organization]);
   await startDriver(services, wave.id, 1);
   return { ...item, version: 1 };
+}
+
+/** SPEC §2.10: the item's own wave. */
+function waveOf(item: Item, { config, system }: Ruling, block: Block, now: Instant): Wave {
+  const kind = {
+    id: item.rollout,
+    config,
+    block_name: block.name,
+    owner_kind: block.managed_by?.kind ?? null,
+    target_version: item.rendered_target_version,
+    template_revision: item.template_revision,
+    quiescence_seconds: resolveLimits(config, system).quiescence_seconds,
+    source: 'manual',
+    enqueue_run: null,
+  } as const;
+  return newWave(kind, now);
 }
 
 /** SPEC §2.10. Another action than the config's has neither its target nor its template. */

@@ -2,6 +2,7 @@ import type { Block, K8sApp } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { derivedId } from '../derived-ids.ts';
+import { newManaged } from '../managed.ts';
 import type { Target } from './enqueue-targets.ts';
 import type { EngineServices } from './services.ts';
 
@@ -15,16 +16,7 @@ export function newBlock(
   const parent = target.cluster?.id ?? target.workspace.id;
   const name = config.block_name ?? '';
   return {
-    id: derivedId.block(services.ids, parent, name),
-    name,
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
+    ...newManaged({ id: derivedId.block(services.ids, parent, name), name, now }),
     version: 1,
     organization: target.organization.id,
     workspace: target.workspace.id,

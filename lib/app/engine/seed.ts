@@ -1,6 +1,8 @@
 import { OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
+import type { Instant } from '../../domain/shared/time.ts';
 import { AppError } from '../errors.ts';
+import { newManaged } from '../managed.ts';
 import type { Create } from '../ports.ts';
 import { operatorConfigId, SEEDED_LIMITS, systemConfigId } from './configs.ts';
 import type { EngineServices } from './services.ts';
@@ -9,16 +11,12 @@ import type { EngineServices } from './services.ts';
 export async function seed(services: Pick<EngineServices, 'objects' | 'ids' | 'clock'>): Promise<void> {
   const now = services.clock.now();
   const system: Create<BlockRolloutConfig> = {
-    ...plainConfig(now),
+    ...plainConfig(systemConfigId(services.ids), 'defaults', now),
     ...SEEDED_LIMITS,
-    id: systemConfigId(services.ids),
-    name: 'defaults',
     kind: 'config',
   };
   const operator: Create<BlockRolloutConfig> = {
-    ...plainConfig(now),
-    id: operatorConfigId(services.ids),
-    name: 'operator',
+    ...plainConfig(operatorConfigId(services.ids), 'operator', now),
     kind: 'trigger',
     trigger_type: 'reconciliation',
     block_name: OPERATOR_BLOCK,
@@ -35,16 +33,9 @@ export async function seed(services: Pick<EngineServices, 'objects' | 'ids' | 'c
   }
 }
 
-function plainConfig(now: number): Omit<Create<BlockRolloutConfig>, 'id' | 'name' | 'kind'> {
+function plainConfig(id: string, name: string, now: Instant): Omit<Create<BlockRolloutConfig>, 'kind'> {
   return {
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
+    ...newManaged({ id, name, now }),
     is_system_config: true,
     active: true,
     block_name: null,

@@ -1,7 +1,7 @@
 import type { PresenceStore } from '../agents/presence.ts';
 import type { Clock, Ids, Logger, ObjectStore, SettingsStore, WorkflowStarter } from '../ports.ts';
 import type { EngineStore } from './ports.ts';
-import type { Renderer } from './render.ts';
+import type { Renderer } from './renderer.ts';
 
 /** What the engine's use cases work with. */
 export interface EngineServices {

@@ -1,5 +1,6 @@
 import { SECOND } from '../../domain/shared/time.ts';
 import { notFound } from '../errors.ts';
+import { newManaged } from '../managed.ts';
 import type { Also, Demand } from '../ports.ts';
 import { type Applied, applyPage } from './apply-page.ts';
 import type { Context } from './decide.ts';
@@ -89,16 +90,7 @@ function demandOf({ ids, clock }: ImportServices, row: ImportRow): Demand | null
 function auditOf({ ids, clock }: ImportServices, row: ImportRow) {
   const at = clock.now();
   return {
-    id: ids.child(row.id, 'audit_event', 'import'),
-    name: 'import',
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: at,
-    updated_at: at,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
+    ...newManaged({ id: ids.child(row.id, 'audit_event', 'import'), name: 'import', now: at }),
     organization: null,
     actor: row.actor,
     action: 'import',

@@ -3,10 +3,10 @@ import { updateConfig } from '../../contracts/api/configs.ts';
 import { type Json, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import { SEEDED_LIMITS } from '../engine/configs.ts';
+import { newManaged } from '../managed.ts';
 import { CONFIG_DEFAULTS, type ConfigOwn, configWith } from '../resources/config-fields.ts';
 import { configProblems } from '../resources/config-rules.ts';
 import type { ConfigBuilder } from './ports.ts';
-import { newManaged } from './records.ts';
 
 /** What an entry of this name changes where it says nothing: the two seeded configs exist already (SPEC §1, §5). */
 const SEEDED: Readonly<Record<string, Partial<ConfigOwn>>> = {

@@ -1,6 +1,7 @@
 import type { Managed } from '../../domain/shared/fleet.ts';
 import type { SystemSettings } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
+import { type Birth, newManaged } from '../managed.ts';
 import type { Ids, ObjectTypes } from '../ports.ts';
 import { type Difference, difference, type Hashes, hashesOf, isSame } from './diff.ts';
 import {
@@ -187,7 +188,7 @@ class Deciding {
     const { id, name, organization, workspace, kind } = this.#unit;
     const own = windowId(this.#context.ids, id);
     const before = this.#existing.window(own);
-    const base = before ?? { ...records.newManaged({ id: own, name, now: this.#context.now }), time_zone: 'UTC' };
+    const base = before ?? { ...newManaged({ id: own, name, now: this.#context.now }), time_zone: 'UTC' };
     const owner = {
       organization: organization ?? '',
       workspace: kind === 'workspace' ? workspace : null,
@@ -197,9 +198,9 @@ class Deciding {
     return { ...diff, set: { ...diff.set, maintenance_window: own } };
   }
 
-  #config(diff: Difference | null, birth: records.Birth): Outcome {
+  #config(diff: Difference | null, birth: Birth): Outcome {
     const { configs } = this.#context;
-    const born = records.newManaged(birth);
+    const born = newManaged(birth);
     return this.#object(
       'block_rollout_config',
       diff,

@@ -11,7 +11,7 @@ import type {
   Workspace,
 } from '../../domain/shared/fleet.ts';
 import type { SystemSettings } from '../../domain/shared/rollout.ts';
-import type { Instant } from '../../domain/shared/time.ts';
+import { type Birth, newManaged } from '../managed.ts';
 import type { Difference } from './diff.ts';
 
 /** How a difference in the file becomes a difference of an object: one table of fields and defaults per kind. */
@@ -78,26 +78,6 @@ function managedByOf(label: string): ManagedBy {
   const slash = label.indexOf('/');
   return slash < 0 ? { kind: label, id: null } : { kind: label.slice(0, slash), id: label.slice(slash + 1) };
 }
-
-export interface Birth {
-  readonly id: string;
-  readonly name: string;
-  readonly now: Instant;
-}
-
-export const newManaged = ({ id, name, now }: Birth): Managed => ({
-  id,
-  name,
-  display_name: null,
-  labels: {},
-  annotations: {},
-  created_at: now,
-  updated_at: now,
-  archived: false,
-  archived_at: null,
-  archived_reason: null,
-  version: 0,
-});
 
 export interface Parents {
   readonly organization: string;

@@ -1,8 +1,8 @@
 import type { Instant } from '../../domain/shared/time.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { newManaged } from '../import/records.ts';
 import { makeKey } from '../keys/format.ts';
 import { agentManifest } from '../keys/manifest.ts';
+import { newManaged } from '../managed.ts';
 import type { AccessKey } from '../ports.ts';
 import { everyRow } from './list.ts';
 import type { ResourceServices } from './services.ts';

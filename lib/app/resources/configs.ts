@@ -1,7 +1,7 @@
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import { AppError, invalid } from '../errors.ts';
-import { newManaged } from '../import/records.ts';
 import { configId } from '../import/units.ts';
+import { newManaged } from '../managed.ts';
 import { type ConfigFields, configWith } from './config-fields.ts';
 import { configProblems } from './config-rules.ts';
 import { everyRow } from './list.ts';

@@ -1,7 +1,7 @@
 import type { Maintenance } from '../../domain/shared/fleet.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { conflict, invalid } from '../errors.ts';
-import { newManaged } from '../import/records.ts';
+import { newManaged } from '../managed.ts';
 import type { ObjectType } from '../ports.ts';
 import type { ManagedFields } from './organizations.ts';
 import type { ResourceServices } from './services.ts';

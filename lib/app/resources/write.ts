@@ -1,6 +1,7 @@
 import type { Json, Managed } from '../../domain/shared/fleet.ts';
 import { AppError, conflict, invalid, notFound } from '../errors.ts';
 import { isSame } from '../import/diff.ts';
+import { newManaged } from '../managed.ts';
 import type { Also, AuditEvent, Create, Demand, ObjectType, ObjectTypes } from '../ports.ts';
 import { urlOf } from '../urls.ts';
 import type { ResourceServices } from './services.ts';
@@ -221,16 +222,7 @@ type AuditFacts = Pick<AuditEvent, 'actor' | 'action' | 'organization' | 'object
 export function auditEvent(services: Pick<ResourceServices, 'clock' | 'ids'>, facts: AuditFacts): Create<AuditEvent> {
   const now = services.clock.now();
   return {
-    id: services.ids.fresh(),
-    name: `${facts.action} ${facts.object_type}`,
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
+    ...newManaged({ id: services.ids.fresh(), name: `${facts.action} ${facts.object_type}`, now }),
     at: now,
     ...facts,
   };

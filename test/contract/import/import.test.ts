@@ -5,8 +5,8 @@ import { systemConfigId } from '../../../lib/app/engine/configs.ts';
 import { AppError } from '../../../lib/app/errors.ts';
 import { continueImport, resumeImports } from '../../../lib/app/import/advance.ts';
 import type { ImportRow } from '../../../lib/app/import/ports.ts';
-import { newManaged } from '../../../lib/app/import/records.ts';
 import { getImport, startImport } from '../../../lib/app/import/start.ts';
+import { newManaged } from '../../../lib/app/managed.ts';
 import { exampleFleet } from '../../../scripts/example-fleet.ts';
 import { Crash, FakeImports } from '../../support/fake-imports.ts';
 
