@@ -9,6 +9,7 @@ import { Activity } from './activity.ts';
 import { VirtualClock } from './clock.ts';
 import { clockRoute } from './clock-route.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { EmbeddedClient } from './embedded-client.ts';
 import { LocalEngine } from './engine.ts';
 import { tableExecutionLog } from './execution-log.ts';
 import { type LocalFunctions, localFunctions } from './functions.ts';
@@ -135,7 +136,7 @@ function program(
   log: Logger,
   undo: (() => Promise<void> | void)[],
 ) {
-  const client = documentClient(embedded.client);
+  const client = tableClient(embedded);
   undo.push(() => client.destroy());
   const late: { engine: LocalEngine | null } = { engine: null };
   const engine = (): LocalEngine => {
@@ -148,7 +149,7 @@ function program(
     sendWake: (token) => engine().sendWake(token),
   };
   const composed = compose({
-    sender: options.faults?.(client) ?? client,
+    sender: options.faults?.(client.sender) ?? client.sender,
     table: embedded.name,
     clock,
     log,
@@ -161,6 +162,16 @@ function program(
     ...(options.virtualClock === null ? {} : { retry: { tries: 8, pause: () => Promise.resolve() } }),
   });
   return { ...composed, workflows: late };
+}
+
+/** The lean client only to the table that we started ourselves. */
+function tableClient(table: EmbeddedTable): { readonly sender: Sender; destroy(): void } {
+  if (!table.ours) {
+    const client = documentClient(table.client);
+    return { sender: client, destroy: () => client.destroy() };
+  }
+  const client = new EmbeddedClient(String(table.client.endpoint));
+  return { sender: client.sender(), destroy: () => client.destroy() };
 }
 
 function localRoutes(clock: VirtualClock) {

@@ -9,6 +9,8 @@ import { StartProblem } from './problem.ts';
 
 export interface EmbeddedTable {
   readonly client: DynamoDBClientConfig;
+  /** False when it is somebody else's, named by `DYNAMODB_ENDPOINT`. */
+  readonly ours: boolean;
   readonly name: string;
   /** Resolves, with the reason, when the table's process ends without having been asked to. */
   readonly failed: Promise<string>;
@@ -38,7 +40,7 @@ export async function startTable(options: {
     await stop();
     throw error;
   }
-  return { client, name, failed: emulator?.failed ?? new Promise(() => undefined), stop };
+  return { client, name, ours: emulator !== null, failed: emulator?.failed ?? new Promise(() => undefined), stop };
 }
 
 function clientConfig(endpoint: string): DynamoDBClientConfig {

@@ -1,0 +1,126 @@
+import { Agent, request } from 'node:http';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Sender } from '../lib/adapters/dynamodb/client.ts';
+import { type Attributes, attributesOf, valuesOf, withBytes } from './attribute-values.ts';
+
+/**
+ * Carries the SDK's document commands to the embedded table without the SDK's client, whose signing, middleware and schemas cost four
+ * times the processor time of the call itself (docs/benchmarks.md). Commands, answers and errors are the same; a test sends each through
+ * both. Everything else, AWS and `DYNAMODB_ENDPOINT` included, goes through the SDK.
+ */
+export class EmbeddedClient {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  readonly #target: { readonly host: string; readonly port: string };
+
+  constructor(endpoint: string) {
+    const { hostname, port } = new URL(endpoint);
+    this.#target = { host: hostname, port };
+  }
+
+  /** The part of a document client that the program uses. */
+  sender(): Sender {
+    const send = async (command: DocumentCommand): Promise<unknown> => {
+      const operation = OPERATIONS[command.constructor.name];
+      if (operation === undefined) throw new Error(`${command.constructor.name} is not carried to the embedded table.`);
+      return answerOf(await this.#post(operation, JSON.stringify(wireInput(command.input))));
+    };
+    // The SDK declares one overload for each of its commands; those in OPERATIONS are answered as it would.
+    return { send: send as DynamoDBDocumentClient['send'] };
+  }
+
+  destroy(): void {
+    this.#agent.destroy();
+  }
+
+  #post(operation: string, body: string): Promise<Json> {
+    const { promise, resolve, reject } = Promise.withResolvers<Json>();
+    const headers = { ...HEADERS, 'x-amz-target': `DynamoDB_20120810.${operation}`, 'content-length': Buffer.byteLength(body) };
+    const outgoing = request({ ...this.#target, agent: this.#agent, method: 'POST', path: '/', headers }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (piece: string) => {
+        text += piece;
+      });
+      answer.on('error', reject);
+      answer.on('end', () => {
+        try {
+          const value: Json = JSON.parse(text);
+          if (answer.statusCode === 200) resolve(value);
+          else reject(errorOf(value));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+    return promise;
+  }
+}
+
+interface DocumentCommand {
+  readonly constructor: { readonly name: string };
+  readonly input: Json;
+}
+type Json = Record<string, unknown>;
+
+const OPERATIONS: Readonly<Record<string, string>> = {
+  GetCommand: 'GetItem',
+  BatchGetCommand: 'BatchGetItem',
+  QueryCommand: 'Query',
+  ScanCommand: 'Scan',
+  PutCommand: 'PutItem',
+  UpdateCommand: 'UpdateItem',
+  DeleteCommand: 'DeleteItem',
+  TransactWriteCommand: 'TransactWriteItems',
+};
+
+/** The emulator wants to see a signature, and does not look at it. */
+const HEADERS = {
+  'content-type': 'application/x-amz-json-1.0',
+  'x-amz-date': '20260101T000000Z',
+  authorization: 'AWS4-HMAC-SHA256 Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
+};
+
+/** Fields of a request or an answer that hold a row or parts of one, wherever they stand. */
+const ROWS = new Set(['Key', 'Item', 'ExpressionAttributeValues', 'ExclusiveStartKey', 'Attributes', 'LastEvaluatedKey']);
+const LISTS_OF_ROWS = new Set(['Keys', 'Items']);
+
+function wireInput(input: Json): Json {
+  return mapped(input, (row) => attributesOf(row as object));
+}
+
+function answerOf(answer: Json): Json {
+  const { Responses, ...rest } = answer;
+  const values = mapped(rest, (row) => valuesOf(row as Attributes));
+  if (Responses === undefined) return values;
+  const tables = Object.entries(Responses as Record<string, Attributes[]>).map(([table, rows]) => [table, rows.map(valuesOf)]);
+  return { ...values, Responses: Object.fromEntries(tables) };
+}
+
+function mapped(value: Json, row: (value: unknown) => unknown): Json {
+  const result: Json = {};
+  for (const [name, inner] of Object.entries(value)) {
+    if (inner === undefined) continue;
+    if (ROWS.has(name)) result[name] = row(inner);
+    else if (LISTS_OF_ROWS.has(name) && Array.isArray(inner)) result[name] = inner.map(row);
+    else if (Array.isArray(inner)) result[name] = inner.map((part) => (isJson(part) ? mapped(part, row) : part));
+    else result[name] = isJson(inner) ? mapped(inner, row) : inner;
+  }
+  return result;
+}
+
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An error as the SDK throws it: its name, its message, the old rows as the wire has them. */
+function errorOf(body: Json): Error {
+  const type = String(body['__type'] ?? 'UnknownError');
+  const { __type: _type, message, Message, Item, CancellationReasons, ...rest } = body;
+  const rows = Item === undefined ? {} : { Item: withBytes(Item) };
+  const reasons = Array.isArray(CancellationReasons) ? { CancellationReasons: CancellationReasons.map(reasonOf) } : {};
+  const error = Object.assign(new Error(String(message ?? Message ?? type)), rest, rows, reasons);
+  error.name = type.slice(type.indexOf('#') + 1);
+  return error;
+}
+
+const reasonOf = (reason: Json): Json => (reason['Item'] === undefined ? reason : { ...reason, Item: withBytes(reason['Item']) });
