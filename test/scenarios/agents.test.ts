@@ -4,7 +4,8 @@ import { readTargets } from '../../lib/app/engine/target-facts.ts';
 import type { Downtime } from '../../lib/app/ports.ts';
 import { OPERATOR_APP } from '../../lib/domain/shared/fleet.ts';
 import { MINUTE, SECOND } from '../../lib/domain/shared/time.ts';
-import { type Host, line, names, World } from '../support/world.ts';
+import type { Host } from '../support/host.ts';
+import { line, names, World } from '../support/world.ts';
 
 let world: World;
 afterEach(() => world.stop());
