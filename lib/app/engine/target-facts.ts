@@ -21,6 +21,8 @@ export interface TargetRows {
   readonly workspaces: ReadonlyMap<string, Workspace>;
   readonly organizations: ReadonlyMap<string, Organization>;
   readonly presences: ReadonlyMap<string, Presence>;
+  /** The same by where they are: a cluster's own, or (under the workspace's id) those bound to no cluster. */
+  readonly agentsOf: ReadonlyMap<string, readonly Presence[]>;
   /** Agent keys by organization, read once where somebody misses an agent. */
   readonly keys: Map<string, Promise<readonly AccessKey[]>>;
 }
@@ -48,7 +50,16 @@ export async function readTargets(services: EngineServices, items: readonly Wher
     presence.getMany(clusterIds.map((cluster) => derivedId.operatorAgent(ids, cluster))),
   ]);
   const all = [...presences, ...(await otherAgents(services, items, presences))];
-  return { blocks, apps, clusters, workspaces, organizations, presences: new Map(all.map((p) => [p.id, p])), keys: new Map() };
+  return {
+    blocks,
+    apps,
+    clusters,
+    workspaces,
+    organizations,
+    presences: new Map(all.map((p) => [p.id, p])),
+    agentsOf: Map.groupBy(all, (p) => p.k8s_cluster ?? p.workspace),
+    keys: new Map(),
+  };
 }
 
 /** Agents of kind `agent` matter only where no operator has ever reported (SPEC §7). */
@@ -114,9 +125,7 @@ export function pauseOf(cluster: K8sCluster | null, now: Instant): TargetFacts['
 
 async function agentOf(services: EngineServices, rows: TargetRows, item: Item): Promise<TargetFacts['agent']> {
   const { workspace, k8s_cluster } = item;
-  const agents = [...rows.presences.values()].filter(
-    (p) => p.workspace === workspace && (p.k8s_cluster === null || p.k8s_cluster === k8s_cluster),
-  );
+  const agents = [...(rows.agentsOf.get(k8s_cluster ?? workspace) ?? []), ...(k8s_cluster === null ? [] : (rows.agentsOf.get(workspace) ?? []))];
   const choosable = agents
     .filter((p) => !p.gone && !p.revoked)
     .map(({ id, kind, workspace, k8s_cluster, last_seen }) => ({ key: id, kind, workspace, k8s_cluster, last_seen }));
