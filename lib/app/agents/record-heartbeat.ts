@@ -1,6 +1,6 @@
 import { SECOND } from '../../domain/shared/time.ts';
 import { unavailable } from '../errors.ts';
-import { packApps } from './apps.ts';
+import { changedApps, packApps } from './apps.ts';
 import { appsOf, type HeartbeatAnswer, type Report } from './calls.ts';
 import { closeOnReport } from './downtimes.ts';
 import type { AgentKeys, Scope } from './identify.ts';
@@ -64,7 +64,7 @@ async function settle(services: AgentServices, keys: AgentKeys, u: Unsettled): P
   const row = known && u.row !== null ? u.row : await register(services, keys, u.token, u.who, u.report);
   const apps = appsOf(u.report);
   const recovered = await recordApps(services, row, apps, u.beat.now);
-  await verifyOthers(services, row, { apps, health: u.beat.health, was_silent: false, now: u.beat.now });
+  if (mayBeOthersWork(row, apps)) await verifyOthers(services, row, { apps, health: u.beat.health, was_silent: false, now: u.beat.now });
   const silent = row.last_seen === null || row.last_seen < u.alive_since;
   const codes = [...(silent ? ['agent_silent', 'agent_missing'] : []), ...(silent || recovered ? ['cluster_critical'] : [])];
   if (row.downtime !== null) await closeOnReport(services, row.downtime, u.beat.now);
@@ -73,6 +73,13 @@ async function settle(services: AgentServices, keys: AgentKeys, u: Unsettled): P
   if (codes.length > 0 && row.k8s_cluster !== null) await services.engine.unparkCluster(row.k8s_cluster, codes);
   if (!settled.ok) throw unavailable('The agent was bound anew at this moment; report again.');
   return settled.before;
+}
+
+/** An app has changed that no run in this agent's own inbox speaks for. */
+function mayBeOthersWork(row: Presence, apps: ReturnType<typeof appsOf>): boolean {
+  if (apps === null) return false;
+  const own = new Set(Object.values(row.inbox).map((run) => run.app));
+  return changedApps(row.apps, apps).some((app) => !own.has(app.name));
 }
 
 /** A stop request is done when the run is neither open nor running any more. */
