@@ -108,11 +108,7 @@ export class LocalEngine implements WorkflowStarter {
   /** At boot: executions that a crash cut short are reported as aborted, the same path as on AWS. */
   async reportAborted(): Promise<number> {
     const rows = (await this.#options.executions.list()).filter((row) => !this.#running.has(row.name));
-    for (const row of rows) {
-      this.#closed.add(row.name);
-      await this.#watch({ name: row.name, status: 'ABORTED', error: null, cause: 'The process that ran it ended.' });
-      await this.#options.executions.remove(row.name);
-    }
+    for (const { name } of rows) await this.#report({ name, status: 'ABORTED', error: null, cause: 'The process that ran it ended.' });
     return rows.length;
   }
 
@@ -138,14 +134,15 @@ export class LocalEngine implements WorkflowStarter {
       (error: unknown) => failedEnd(execution.name, error),
     );
     try {
-      if (!this.#stopping) await this.#close(end);
+      if (!this.#stopping) await this.#report(end);
     } finally {
       execution.end();
     }
     return end;
   }
 
-  async #close(end: ExecutionEnd): Promise<void> {
+  /** What could not be reported stays as a row, for the next start; the tick finds the work by its time before that. */
+  async #report(end: ExecutionEnd): Promise<void> {
     this.#running.delete(end.name);
     this.#closed.add(end.name);
     try {

@@ -18,7 +18,8 @@ export function routesOf(services: Services): Route[] {
       prefix: '/api/v1/',
       routeKey: 'ANY /api/v1/{proxy+}',
       functionName: 'api',
-      handler: local(api.makeHandler(services)),
+      // Answers are checked against the contract here, never on AWS.
+      handler: local(api.makeHandler(services, true)),
       authorizer: local(authorizer.makeHandler(services)),
     },
   ];
