@@ -1,10 +1,12 @@
 import type { ParkOrder, Plan, SkipOrder } from '../../domain/plan/facts.ts';
 import type { Item, WaveStatus } from '../../domain/shared/rollout.ts';
-import type { Instant } from '../../domain/shared/time.ts';
+import { type Instant, SECOND } from '../../domain/shared/time.ts';
+import { derivedId } from '../derived-ids.ts';
 import { noticeOf } from './notices.ts';
 import { openKeyOf } from './open-key.ts';
 import type { EngineChange, WaveChange } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
+import { unparkCluster } from './unpark.ts';
 import type { EngineServices } from './services.ts';
 import type { WaveFrame } from './wave-facts.ts';
 
@@ -34,14 +36,28 @@ async function each<T>(services: EngineServices, orders: readonly T[], changeOf:
   return single.every((s) => s.ok);
 }
 
-function park(services: EngineServices, frame: WaveFrame, orders: readonly ParkOrder[], now: Instant): Promise<boolean> {
-  return each(services, orders, (some) => ({
+async function park(services: EngineServices, frame: WaveFrame, orders: readonly ParkOrder[], now: Instant): Promise<boolean> {
+  const parked = await each(services, orders, (some) => ({
     items: some.map(({ item, until, reason, absent_since }) => ({
       before: item,
       after: { ...item, parked_until: until, park_reason: reason, absent_since, updated_at: now },
     })),
     waves: [{ id: frame.state.wave.id }],
   }));
+  await unparkArrived(services, frame, orders, now);
+  return parked;
+}
+
+const ABSENT: readonly ParkOrder['reason'][] = ['agent_missing', 'agent_silent'];
+
+/** An agent that reported between the plan's look and the parking found nothing to unpark: it is looked for once more. */
+async function unparkArrived(services: EngineServices, frame: WaveFrame, orders: readonly ParkOrder[], now: Instant): Promise<void> {
+  const clusters = orders.flatMap(({ item, reason }) => (ABSENT.includes(reason) && item.k8s_cluster !== null ? [item.k8s_cluster] : []));
+  if (clusters.length === 0) return;
+  const heard_since = now - frame.ruling.settings.AGENT_WARNING_AFTER_SECONDS * SECOND;
+  const agents = await services.presence.getMany(clusters.map((cluster) => derivedId.operatorAgent(services.ids, cluster)));
+  for (const { k8s_cluster, last_seen } of agents)
+    if (k8s_cluster !== null && last_seen !== null && last_seen > heard_since) await unparkCluster(services, k8s_cluster, ABSENT);
 }
 
 function skip(services: EngineServices, frame: WaveFrame, orders: readonly SkipOrder[], now: Instant): Promise<boolean> {

@@ -99,7 +99,7 @@ async function failed(services: EngineServices, item: Item, reason: string, now:
   const final = item.reason === SUPERSEDED || state?.wave.status === 'cancelled' || triesLeft(item.tries, limits.max_retries) === 0;
   if (final) return { ...item, status: 'failed', reason, completed_at: now, updated_at: now };
   const retry_after = now + retryDelay(limits.retry_base_seconds, item.tries, services.random());
-  return { ...item, status: 'retrying', retry_after, parked_until: retry_after, park_reason: 'retry_backoff', updated_at: now };
+  return { ...item, status: 'retrying', retry_count: item.tries, retry_after, parked_until: retry_after, park_reason: 'retry_backoff', updated_at: now };
 }
 
 /** What the end leaves on the block; nothing while the item stays active. */

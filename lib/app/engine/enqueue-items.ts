@@ -171,7 +171,8 @@ function newItem(services: EngineServices, w: Wanted, maintenances: Maintenances
 async function bear(services: EngineServices, run: EnqueueRun, group: Group, births: readonly Birth[], now: Instant): Promise<Birth[]> {
   let left = [...births];
   while (left.length > 0) {
-    const wave = run.manual_wave ?? (await joinWave(services, await kindOf(services, group)));
+    const wave = run.manual_wave ?? (await joinWave(services, await kindOf(services, group), group.first.settings.revision));
+    if (wave === null) return [];
     await services.engine.noteEnqueued(run.id, wave, 0, 0, now + ENQUEUE_PATIENCE);
     const create = run.manual_wave === null ? null : await manualWave(services, run, group, now);
     const committed = await services.engine.commit(changeOf(run, group, left, wave, create, now));

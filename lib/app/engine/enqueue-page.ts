@@ -1,6 +1,6 @@
 import type { EnqueuePageInput, EnqueuePageOutput } from '../../contracts/workflow/enqueue.ts';
 import { scopeOf } from '../../domain/demand/scope.ts';
-import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
+import type { BlockRolloutConfig, SystemSettings } from '../../domain/shared/rollout.ts';
 import { decideTargets, lacksOperatorVersion, type Wanted } from './decide-target.ts';
 import { enqueueItems } from './enqueue-items.ts';
 import { configsOf } from './enqueue-pages.ts';
@@ -24,21 +24,42 @@ export async function enqueuePage(services: EngineServices, input: EnqueuePageIn
   return sum;
 }
 
+/** How often a page is looked at again because the settings changed meanwhile; then the next reconciliation does it. */
+const LOOKS = 5;
+
+/** SPEC §2.7: what is refused because the settings are newer by now is decided again from those. */
 async function enqueueFor(
   services: EngineServices,
   run: EnqueueRun,
   config: BlockRolloutConfig,
   targets: readonly Target[],
 ): Promise<EnqueuePageOutput> {
-  const settings = await services.settings.read();
-  if (lacksOperatorVersion(services, config, settings)) return { enqueued: 0, skipped: 0, unchanged: 0 };
+  const sum = { enqueued: 0, skipped: 0 };
+  for (let look = 1; ; look++) {
+    const settings = await services.settings.read();
+    const { due, looked, made } = await enqueueUnder(services, run, config, settings, targets);
+    sum.enqueued += made.enqueued;
+    sum.skipped += made.skipped;
+    const outdated = made.enqueued + made.skipped < due && (await services.settings.read()).revision !== settings.revision;
+    if (!outdated || look >= LOOKS) return { ...sum, unchanged: Math.max(0, looked - sum.enqueued - sum.skipped) };
+  }
+}
+
+async function enqueueUnder(
+  services: EngineServices,
+  run: EnqueueRun,
+  config: BlockRolloutConfig,
+  settings: SystemSettings,
+  targets: readonly Target[],
+): Promise<{ due: number; looked: number; made: { enqueued: number; skipped: number } }> {
+  const none = { enqueued: 0, skipped: 0 };
+  if (lacksOperatorVersion(services, config, settings)) return { due: 0, looked: 0, made: none };
   const covers = scopeOf(config);
   const inScope = targets.filter((t) => covers(t.scope));
-  if (inScope.length === 0) return { enqueued: 0, skipped: 0, unchanged: 0 };
+  if (inScope.length === 0) return { due: 0, looked: 0, made: none };
   const found = await withBlocks(services, config, inScope);
   const run_kind = run.kind === 'schedule' || run.kind === 'manual' ? run.kind : 'reconciliation';
   const decided = await decideTargets(services, { run: run_kind, allow_downgrade: run.allow_downgrade }, config, settings, found);
   const due = decided.flatMap((d): Wanted[] => (d.decision.kind === 'nothing' ? [] : [{ ...d, decision: d.decision }]));
-  const made = await enqueueItems(services, run, due);
-  return { ...made, unchanged: found.length - made.enqueued - made.skipped };
+  return { due: due.length, looked: found.length, made: await enqueueItems(services, run, due) };
 }

@@ -18,8 +18,11 @@ export interface WaveKind {
 
 export type NewWave = WaveKind & { readonly source: 'scheduler' | 'manual'; readonly enqueue_run: string | null; readonly id: string };
 
-/** The open wave that an item of this kind joins, or a new one (SPEC §3.1). Two that open one at once get the same. */
-export async function joinWave(services: EngineServices, kind: NewWave): Promise<string> {
+/**
+ * The open wave that an item of this kind joins, or a new one (SPEC §3.1). Two that open one at once get the same. null = no new one is opened,
+ * because what asks for it was decided from older settings (SPEC §2.7).
+ */
+export async function joinWave(services: EngineServices, kind: NewWave, settings_revision: number): Promise<string | null> {
   const now = services.clock.now();
   const wave = newWave(kind, now);
   const key = openKeyOf(wave);
@@ -28,10 +31,10 @@ export async function joinWave(services: EngineServices, kind: NewWave): Promise
     const open = await services.engine.openWave(key);
     if (open !== null) return open;
     const paused = await replacesPaused(services, wave);
-    if (
-      (await services.engine.createWave(paused ? { ...wave, status: 'paused', status_reason: 'replaces_paused_wave' } : wave, key)) ===
-      'created'
-    ) {
+    const first: Wave = paused ? { ...wave, status: 'paused', status_reason: 'replaces_paused_wave' } : wave;
+    const made = await services.engine.createWave(first, key, settings_revision);
+    if (made === 'outdated') return null;
+    if (made === 'created') {
       await opened(services, wave, now);
       return wave.id;
     }

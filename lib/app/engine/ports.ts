@@ -147,7 +147,8 @@ export interface EngineStore {
   runningWaves(config: string | null, owner: string | null): Promise<readonly string[]>;
   /** Of all owner kinds. */
   runningWavesOfConfig(config: string | null): Promise<readonly string[]>;
-  createWave(wave: Wave, key: OpenWaveKey): Promise<'created' | 'exists'>;
+  /** `outdated` = the settings have another revision by now (SPEC §2.7). */
+  createWave(wave: Wave, key: OpenWaveKey, settings_revision: number): Promise<'created' | 'exists' | 'outdated'>;
   forgetRunningWave(wave: Wave): Promise<void>;
   /** A wave that runs again after it was over. */
   reopenRunningWave(wave: Wave): Promise<void>;
