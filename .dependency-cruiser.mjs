@@ -22,7 +22,7 @@ export default {
       comment: 'The import does not lead anywhere: a typing mistake, or a package missing in package.json.',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true, pathNot: '^aws-lambda$' }, // types only, from @types
+      to: { couldNotResolve: true },
     },
     {
       ...only(

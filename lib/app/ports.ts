@@ -1,6 +1,6 @@
 import type { Block, Json, K8sApp, K8sCluster, Maintenance, Managed, Organization, Workspace } from '../domain/shared/fleet.ts';
 import type { BlockRolloutConfig, SystemSettings } from '../domain/shared/rollout.ts';
-import type { Instant, Millis } from '../domain/shared/time.ts';
+import type { Instant } from '../domain/shared/time.ts';
 
 /** Time as the program sees it; a test or `--virtual-clock` moves it by hand. */
 export interface Clock {
@@ -137,5 +137,3 @@ export interface WorkflowStarter {
   /** "timed out" counts as success: somebody else has woken it. */
   sendWake(token: string): Promise<void>;
 }
-
-export type { Millis };

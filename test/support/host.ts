@@ -7,6 +7,7 @@ import { SECOND } from '../../lib/domain/shared/time.ts';
 interface HostWorld {
   readonly agents: ReturnType<typeof agentApi>;
   now(): number;
+  settle(): Promise<void>;
   token(workspace: string): string;
   patient<T>(call: () => Promise<T>): Promise<T>;
 }

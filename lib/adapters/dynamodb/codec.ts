@@ -231,7 +231,6 @@ export function unpack<T>(row: Row, defaults: Partial<T>): T {
   return { id: row.pk.slice(row.pk.indexOf('#') + 1), ...defaults, ...stored } as T;
 }
 
-export const defaultsOf = <T extends ObjectType>(type: T): Partial<ObjectTypes[T]> => DEFAULTS[type];
 export const packObject = <T extends ObjectType>(type: T, value: ObjectTypes[T]): Record<string, unknown> => pack(value, DEFAULTS[type]);
 export const unpackObject = <T extends ObjectType>(type: T, row: Row): ObjectTypes[T] => unpack<ObjectTypes[T]>(row, DEFAULTS[type]);
 

@@ -2,23 +2,19 @@
 
 export type Scalar = string | number | boolean | Uint8Array | Set<string>;
 export type Condition =
-  | { readonly op: '=' | '<>' | '<' | '<=' | '>' | '>='; readonly attr: string; readonly value: Scalar }
+  | { readonly op: '=' | '<' | '<=' | '>='; readonly attr: string; readonly value: Scalar }
   | { readonly op: 'exists' | 'not_exists'; readonly attr: string }
   | { readonly op: 'size<'; readonly attr: string; readonly value: number }
-  | { readonly op: 'contains'; readonly attr: string; readonly value: string }
   | { readonly op: 'in'; readonly attr: string; readonly values: readonly Scalar[] }
   | { readonly op: 'and' | 'or'; readonly parts: readonly Condition[] };
 
 export const eq = (attr: string, value: Scalar): Condition => ({ op: '=', attr, value });
-export const ne = (attr: string, value: Scalar): Condition => ({ op: '<>', attr, value });
 export const lt = (attr: string, value: Scalar): Condition => ({ op: '<', attr, value });
 export const lte = (attr: string, value: Scalar): Condition => ({ op: '<=', attr, value });
-export const gt = (attr: string, value: Scalar): Condition => ({ op: '>', attr, value });
 export const gte = (attr: string, value: Scalar): Condition => ({ op: '>=', attr, value });
 export const exists = (attr: string): Condition => ({ op: 'exists', attr });
 export const missing = (attr: string): Condition => ({ op: 'not_exists', attr });
 export const smallerThan = (attr: string, value: number): Condition => ({ op: 'size<', attr, value });
-export const contains = (attr: string, value: string): Condition => ({ op: 'contains', attr, value });
 export const oneOf = (attr: string, values: readonly Scalar[]): Condition => ({ op: 'in', attr, values });
 export const and = (...parts: readonly Condition[]): Condition => ({ op: 'and', parts });
 export const or = (...parts: readonly Condition[]): Condition => ({ op: 'or', parts });
@@ -73,8 +69,6 @@ export class ExpressionBuilder {
         return `attribute_not_exists(${this.path(c.attr)})`;
       case 'size<':
         return `size(${this.path(c.attr)}) < ${this.value(c.value)}`;
-      case 'contains':
-        return `contains(${this.path(c.attr)}, ${this.value(c.value)})`;
       case 'in':
         return `${this.path(c.attr)} IN (${c.values.map((v) => this.value(v)).join(', ')})`;
       case 'and':

@@ -21,5 +21,3 @@ export function tableDefinition(name: string): CreateTableCommandInput {
     })),
   };
 }
-
-export const TTL_ATTRIBUTE = 'expires_at';

@@ -5,9 +5,6 @@ import { isEnqueueRunId } from './names.ts';
 const enqueue_run = z.string().refine(isEnqueueRunId, 'a UUID or a hash in hex is expected');
 const execution = z.string().min(1).max(80);
 
-export const enqueueStartInput = z.strictObject({ enqueue_run, generation: z.int().min(1) });
-export type EnqueueStartInput = z.infer<typeof enqueueStartInput>;
-
 /** Pages of one PlanPages: 500 of some 200 bytes are 100 KB of the 256 KB that a state may hand on; 3,500 history events. */
 export const MAX_PAGES = 500;
 

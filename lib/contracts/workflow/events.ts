@@ -11,7 +11,6 @@ export const executionStatusChange = z.object({
     cause: z.string().nullish(),
   }),
 });
-export type ExecutionStatusChange = z.infer<typeof executionStatusChange>;
 
 /** What the use case `executionWatch` gets. */
 export interface ExecutionEnded {

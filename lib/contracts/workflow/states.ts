@@ -19,7 +19,6 @@ export const WAVE_STATES = [
   'CourierFailed',
   'FailureNotRecorded',
 ] as const;
-export type WaveState = (typeof WAVE_STATES)[number];
 
 export const ENQUEUE_STATES = [
   'PlanPages',
@@ -32,8 +31,6 @@ export const ENQUEUE_STATES = [
   'CourierFailed',
   'FailureNotRecorded',
 ] as const;
-export type EnqueueState = (typeof ENQUEUE_STATES)[number];
 
 /** Error names of the Fail states, as the console shows them. The alarm for failed executions leaves `WaveBlocked` out: it is a verdict, not a defect. */
 export const EXECUTION_ERRORS = ['WaveBlocked', 'InvalidInput', 'CourierFailed'] as const;
-export type ExecutionError = (typeof EXECUTION_ERRORS)[number];

@@ -11,10 +11,6 @@ const generation = z.int().min(1);
 /** The execution's name; a wave's `driver`. */
 const execution = z.string().min(1).max(80);
 
-/** What StartExecution is given, exactly: another text under the same name would be refused. */
-export const waveStartInput = z.strictObject({ block_rollout: id, generation });
-export type WaveStartInput = z.infer<typeof waveStartInput>;
-
 /** Where an execution stands: turns so far and an estimate of its history events. */
 const position = { block_rollout: id, generation, turn: z.int().min(0).default(0), events: z.int().min(0).default(0) };
 
@@ -54,7 +50,6 @@ export const waveOrder = z.object({
 export type WaveOrder = z.infer<typeof waveOrder>;
 
 export const waveBatch = z.object({ orders: z.array(waveOrder).min(1).max(MAX_ORDERS_PER_BATCH) });
-export type WaveBatch = z.infer<typeof waveBatch>;
 
 export const WAVE_NEXT = ['dispatch', 'await', 'completed', 'cancelled', 'blocked', 'taken_over', 'continue'] as const;
 export type WaveNext = (typeof WAVE_NEXT)[number];

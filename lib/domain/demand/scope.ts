@@ -2,7 +2,7 @@ import type { K8sCluster, Labels, Organization, Workspace } from '../shared/flee
 import type { BlockRolloutConfig } from '../shared/rollout.ts';
 import { matches, parseSelector, type Selector } from './selector.ts';
 
-export { matches, type ParsedSelector, parseSelector, type Requirement, type Selector } from './selector.ts';
+export { matches, parseSelector, type Requirement } from './selector.ts';
 
 /** SPEC §1: organization < workspace < cluster; the nearer one wins. */
 export function effectiveLabels(organization: Labels, workspace: Labels, cluster: Labels | null): Labels {
