@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NunjucksRenderer } from '../../../lib/adapters/templates/renderer.ts';
 import type { JsonObject } from '../../../lib/domain/shared/fleet.ts';
+import { cpuSeconds } from '../../support/cpu.ts';
 
 const renderer = new NunjucksRenderer();
 const CONTEXT = { cluster: { name: 'fra-1', region: 'eu', labels: { note: 'a\nreplicas: 99' } } };
@@ -29,11 +30,9 @@ describe('templates and YAML', () => {
   });
 
   it('B42 c: endless loops are stopped', async () => {
-    const start = performance.now();
     expect(await refused('{% for i in range(3000000) %}{{ i }}{% endfor %}')).toMatch(/range gives at most 1000/);
     const nested = 'a: 1{% for a in range(1000) %}{% for b in range(1000) %}{% for c in range(1000) %}{% endfor %}{% endfor %}{% endfor %}';
-    expect(await refused(nested)).toMatch(/does too much work/);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(await cpuSeconds(async () => expect(await refused(nested)).toMatch(/does too much work/))).toBeLessThan(2);
   });
 
   it.each(['include', 'import', 'extends'])('B42 d: files are not read by %s', async (tag) => {
@@ -78,9 +77,8 @@ describe('templates and YAML', () => {
 
   it('B48 a: an anchor bomb is refused at once', async () => {
     const levels = Array.from({ length: 20 }, (_, n) => `l${n + 1}: &l${n + 1} [*l${n}, *l${n}]`);
-    const start = performance.now();
-    expect(await refused(['l0: &l0 [x, x, x, x]', ...levels].join('\n'))).toMatch(/more than 10000 values/);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    const bomb = ['l0: &l0 [x, x, x, x]', ...levels].join('\n');
+    expect(await cpuSeconds(async () => expect(await refused(bomb)).toMatch(/more than 10000 values/))).toBeLessThan(1);
   });
 
   it.each([53, 150])('B48 b, c: an anchor used %i times is honest', async (times) => {
