@@ -26,6 +26,7 @@ export interface Report {
   /** Clusters per installed version; `unknown` = no operator, or nobody knows its version. */
   readonly histogram: Readonly<Record<string, number>>;
   readonly held: readonly { readonly cluster: string; readonly reasons: readonly string[]; readonly until: string | null }[];
+  /** `per_item`: without heartbeats that bring no news, ticks and people's requests. */
   readonly units: Units & { readonly per_item: Units };
 }
 
@@ -42,7 +43,7 @@ const app = z.object({
 });
 
 /** All from the HTTP API but the units, which the API does not serve. */
-export async function makeReport(api: ApiClient, units: Units): Promise<Report> {
+export async function makeReport(api: ApiClient, { work, write, read }: Units & { readonly work: Units }): Promise<Report> {
   const waves = await collect(api.all('block-rollouts/?page_size=200', waveSchema));
   const span = await spanOf(api);
   const counters = sumOf(waves.map(countersOf));
@@ -66,7 +67,7 @@ export async function makeReport(api: ApiClient, units: Units): Promise<Report> 
       api,
       waves.filter((wave) => wave.pending_items > 0),
     ),
-    units: { ...units, per_item: perItem(units, counters.total) },
+    units: { write, read, per_item: perItem(work, counters.total) },
   };
 }
 

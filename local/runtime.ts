@@ -55,7 +55,8 @@ export interface Runtime {
   readonly failed: Promise<string>;
   /** True while targets are still being looked at: work that no wave shows yet. */
   preparing(): Promise<boolean>;
-  units(): { readonly write: number; readonly read: number };
+  /** Capacity units spent so far; `work` leaves out what is spent whether anything rolls out or not: heartbeats without news, ticks, the API. */
+  units(): Spent & { readonly work: Spent };
   stop(): Promise<void>;
 }
 
@@ -114,7 +115,7 @@ async function start(options: RuntimeOptions, undo: (() => Promise<void> | void)
     functions,
     failed: embedded.failed,
     preparing: () => preparing(services),
-    units: () => ({ ...table.units.total }),
+    units: () => spent(table),
     stop,
   };
 }
@@ -125,6 +126,22 @@ function logOf(options: RuntimeOptions, folder: DataFolder | null, clock: Clock,
   const file = logFile(folder.path, clock);
   undo.push(() => file.close());
   return file.log;
+}
+
+interface Spent {
+  readonly write: number;
+  readonly read: number;
+}
+
+const OVERHEAD = ['heartbeat', 'tick', 'api'];
+
+function spent({ units }: Table): Spent & { work: Spent } {
+  const work = { ...units.total };
+  for (const name of OVERHEAD) {
+    work.write -= units.byOperation.get(name)?.write ?? 0;
+    work.read -= units.byOperation.get(name)?.read ?? 0;
+  }
+  return { ...units.total, work };
 }
 
 /** The program's services; the engine that they start executions with is made of them and comes later. */

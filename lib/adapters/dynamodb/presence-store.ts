@@ -59,7 +59,7 @@ export class DynamoPresenceStore implements PresenceStore {
     const unchanged = beat.apps === null ? [] : [eq(A.apps, beat.apps)];
     const quiet = [missing(A.downtime), gte(A.lastSeen, alive_since), ...unchanged];
     const set = { [A.lastSeen]: beat.now, [A.version]: beat.version, [A.health]: beat.health };
-    return this.#update(beat.agent, { set }, and(...sameAgent(beat), ...quiet));
+    return this.#table.units.within('heartbeat', () => this.#update(beat.agent, { set }, and(...sameAgent(beat), ...quiet)));
   }
 
   async settle(beat: Beat, closed: string | null): Promise<Attempted> {
