@@ -122,7 +122,7 @@ describe('--report', () => {
       cannedItem(12, { k8s_cluster: idOf(92), blockers: held('agent_silent', 'contact_missing') }),
       cannedItem(13, { rollout: idOf(2), status: 'completed', completed_at: '2026-03-01T00:00:05.000Z' }),
     ];
-    expect(await makeReport(api, { write: 100, read: 50 })).toEqual({
+    expect(await makeReport(api, { write: 130, read: 70, work: { write: 100, read: 50 } })).toEqual({
       seconds: 20.5,
       targets: 3,
       targets_per_second: 0.1,
@@ -149,12 +149,12 @@ describe('--report', () => {
       ],
       histogram: { '0.34.0': 2, unknown: 1 },
       held: [{ cluster: 'fra-3', reasons: ['agent_silent'], until: null }],
-      units: { write: 100, read: 50, per_item: { write: 25, read: 12.5 } },
+      units: { write: 130, read: 70, per_item: { write: 25, read: 12.5 } },
     });
   });
 
   it('is about nothing when there was nothing', async () => {
-    expect(await makeReport(api, { write: 0, read: 0 })).toMatchObject({
+    expect(await makeReport(api, { write: 0, read: 0, work: { write: 0, read: 0 } })).toMatchObject({
       seconds: 0,
       targets: 0,
       targets_per_second: 0,
