@@ -66,11 +66,7 @@ test('B62 (b) the one in maintenance is first', async () => {
 });
 
 test('B62 (c) without a criticality it counts as medium, never before high', async () => {
-  await fleet([
-    { name: 'none-1' },
-    { name: 'low-2', criticality: 'low' },
-    { name: 'high-3', criticality: 'high' },
-  ]);
+  await fleet([{ name: 'none-1' }, { name: 'low-2', criticality: 'low' }, { name: 'high-3', criticality: 'high' }]);
   expect(levels(await startOrder(10))).toEqual(['high', 'none', 'low']);
 });
 

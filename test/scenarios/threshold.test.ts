@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { resumeWave } from '../../lib/app/engine/wave-verbs.ts';
 import { retryWave } from '../../lib/app/engine/retry-wave.ts';
+import { resumeWave } from '../../lib/app/engine/wave-verbs.ts';
 import { busy, end, runsOf, take } from '../support/console.ts';
 import type { Host } from '../support/host.ts';
 import { line, names, World } from '../support/world.ts';

@@ -40,12 +40,13 @@ export function stepsOf(change: EngineChange): Step[] {
   ];
 }
 
+/** SPEC §2.7: what was decided from older settings is not written. */
+export const settingsAre = (revision: number): Condition => (revision === 0 ? missing('pk') : eq('revision', revision));
+
 function settingsStep(change: EngineChange): Step[] {
   const conditions: Condition[] = [
     ...(change.unless_platform_paused === true ? [missing('rollouts_paused')] : []),
-    ...(change.settings_revision === undefined
-      ? []
-      : [change.settings_revision === 0 ? missing('pk') : eq('revision', change.settings_revision)]),
+    ...(change.settings_revision === undefined ? [] : [settingsAre(change.settings_revision)]),
   ];
   return conditions.length === 0
     ? []

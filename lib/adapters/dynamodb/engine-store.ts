@@ -19,7 +19,7 @@ import { gunzipJson, gzipJson } from './blob.ts';
 import type { QueryRequest, Table } from './client.ts';
 import { unpackObject } from './codec.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { stepsOf } from './engine-commit.ts';
+import { settingsAre, stepsOf } from './engine-commit.ts';
 import { dueAt, itemFrom, newWaveRow, runFrom, runRowDue, waveFrom } from './engine-rows.ts';
 import { enqueueRunFrom, enqueueRunRow } from './enqueue-rows.ts';
 import { and, eq, exists, lt, missing, or } from './expression.ts';
@@ -82,14 +82,17 @@ export class DynamoEngineStore implements EngineStore {
     return rows.map((row) => row.sk.slice(row.sk.lastIndexOf('#') + 1)).sort();
   }
 
-  async createWave(wave: Wave, key: OpenWaveKey): Promise<'created' | 'exists'> {
+  async createWave(wave: Wave, key: OpenWaveKey, settings_revision: number): Promise<'created' | 'exists' | 'outdated'> {
     const open = keys.openWave(key.config, key.owner, key.hash);
     const actions: Action[] = [
+      { kind: 'check', key: keys.settings(), condition: settingsAre(settings_revision) },
       { kind: 'put', row: newWaveRow(wave), condition: missing('pk') },
       { kind: 'put', row: { ...keys.runningWave(wave.rollout_config, wave.owner_kind, wave.id), entity: 'running_wave' } },
       { kind: 'put', row: { ...open, entity: 'open_wave', wave: wave.id }, condition: missing('pk') },
     ];
-    return (await this.#table.transact(actions)).ok ? 'created' : 'exists';
+    const made = await this.#table.transact(actions);
+    if (made.ok) return 'created';
+    return made.failures.some(({ index }) => index === 0) ? 'outdated' : 'exists';
   }
 
   async forgetRunningWave(wave: Wave): Promise<void> {
