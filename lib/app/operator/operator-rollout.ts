@@ -42,8 +42,8 @@ interface Look {
   readonly histogram: readonly HistogramBar[];
 }
 
-/** A look that took longer than this is shown again for a while. */
-const CHEAP_MS = 100;
+/** A look at more clusters than this is shown again for a while; smaller fleets are always looked at anew. */
+const SMALL_FLEET = 500;
 /** So many times as long as it took: looking costs at most a tenth of the time, whatever the fleet's size … */
 const SHOWN_AGAIN = 10;
 /** … and rows are never older than a tick (SPEC §3.8). */
@@ -74,7 +74,7 @@ export class OperatorBoard {
     const started = performance.now();
     const look = await lookAt(this.#services);
     const took = performance.now() - started;
-    const shown = took < CHEAP_MS ? 0 : Math.min(took * SHOWN_AGAIN, OLDEST_MS);
+    const shown = look.rows.length <= SMALL_FLEET ? 0 : Math.min(took * SHOWN_AGAIN, OLDEST_MS);
     this.#last = { look, until: performance.now() + shown };
     return look;
   }
