@@ -53,8 +53,9 @@ export async function restore(api: ApiClient, clusters: ReadonlyMap<string, Virt
   for await (const row of api.all('k8sapps/?page_size=200', appRow)) {
     const cluster = byId.get(row.k8s_cluster);
     if (cluster === undefined || row.last_reconciled === null) continue;
-    if (row.installed_version === null) cluster.apps.delete(row.name);
-    else cluster.apps.set(row.name, row.installed_version);
+    // Without a version it is gone, or there in a version that nobody knows: only the fleet file can tell.
+    if (row.installed_version !== null || cluster.place.apps.has(row.name)) cluster.apps.set(row.name, row.installed_version);
+    else cluster.apps.delete(row.name);
   }
   for await (const run of api.all('action-runs/?page_size=200&status=running', runRow)) {
     const cluster = byId.get(run.k8s_cluster ?? '');
