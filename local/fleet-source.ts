@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkFleet, mistakeLine } from '../lib/app/import/check.ts';
@@ -54,13 +54,27 @@ function selectorProblem(text: string): string | null {
 }
 
 const REMEMBERED = 'fleet.yaml';
+const IMPORTING = 'importing.yaml';
+
+/** Before an import: the start after a crash in the middle of it imports the file again, which leaves alone what is there already. */
+export function beginImport(folder: string, source: FleetSource): void {
+  const file = join(folder, IMPORTING);
+  writeFileSync(`${file}.new`, source.text);
+  renameSync(`${file}.new`, file);
+}
 
 /** The virtual agents of a later start play the fleet that was imported last. */
-export function rememberFleet(folder: string, source: FleetSource): void {
-  writeFileSync(join(folder, REMEMBERED), source.text);
+export function importDone(folder: string): void {
+  renameSync(join(folder, IMPORTING), join(folder, REMEMBERED));
 }
 
-export function rememberedFleet(folder: string): FleetSource | null {
-  const file = join(folder, REMEMBERED);
-  return existsSync(file) ? readFleet(file) : null;
+/** A fleet that was refused is not tried again by itself. */
+export function importRefused(folder: string): void {
+  rmSync(join(folder, IMPORTING));
 }
+
+export const unfinishedImport = (folder: string): FleetSource | null => kept(join(folder, IMPORTING));
+
+export const rememberedFleet = (folder: string): FleetSource | null => kept(join(folder, REMEMBERED));
+
+const kept = (file: string): FleetSource | null => (existsSync(file) ? readFleet(file) : null);

@@ -3,19 +3,25 @@ import { importState } from '../lib/contracts/api/import.ts';
 import type { ApiClient } from './api-client.ts';
 import type { FleetSource } from './fleet-source.ts';
 
-/** Sends a fleet file to the API, as `block-rollout import` does, and follows it to its end. */
-export async function importFleet(api: ApiClient, source: FleetSource, say: (line: string) => void, stopped: () => boolean): Promise<void> {
+/** Sends a fleet file to the API, as `block-rollout import` does, and follows it to its end; false when it was stopped before. */
+export async function importFleet(
+  api: ApiClient,
+  source: FleetSource,
+  say: (line: string) => void,
+  stopped: () => boolean,
+): Promise<boolean> {
   const headers = { 'content-type': 'application/yaml', 'content-encoding': 'gzip' };
   let state = await api.post('import/', importState, gzipSync(source.text), headers);
   let said = Date.now();
   while (state.status === 'running') {
-    if (stopped()) return;
+    if (stopped()) return false;
     state = await api.get(`import/${state.id}/`, importState);
     if (Date.now() - said < 1000) continue;
     said = Date.now();
     say(`Importing ${source.file}: ${state.done} of ${state.total} records`);
   }
   say(`Imported ${source.file}: ${summary(state.counts)}.`);
+  return true;
 }
 
 function summary(counts: Readonly<Record<string, { created: number; updated: number; unchanged: number }>>): string {

@@ -4,8 +4,18 @@ import { z } from 'zod';
 import { SECOND } from '../lib/domain/shared/time.ts';
 import { adminKey, adminKeyFile, writeSecret } from './admin-key.ts';
 import { startVirtualFleet } from './agents/virtual-fleet.ts';
-import { ApiClient } from './api-client.ts';
-import { EXAMPLE_FLEET, FleetProblem, type FleetSource, readFleet, rememberedFleet, rememberFleet } from './fleet-source.ts';
+import { ApiClient, ApiRefusal } from './api-client.ts';
+import {
+  beginImport,
+  EXAMPLE_FLEET,
+  FleetProblem,
+  type FleetSource,
+  importDone,
+  importRefused,
+  readFleet,
+  rememberedFleet,
+  unfinishedImport,
+} from './fleet-source.ts';
 import { follow } from './follow.ts';
 import { importFleet } from './import-fleet.ts';
 import { type Options, readOptions } from './options.ts';
@@ -75,7 +85,7 @@ async function sessionOf(options: Options, runtime: Runtime, screen: Screen, sig
 async function run(session: Session, given: FleetSource | null): Promise<number> {
   const { options, runtime, screen, signal, key } = session;
   const folder = runtime.folder;
-  const source = given ?? (await exampleIfEmpty(session));
+  const source = given ?? (folder === null ? null : unfinishedImport(folder)) ?? (await exampleIfEmpty(session));
   const played = source ?? (folder === null ? null : rememberedFleet(folder));
   screen.say(
     greeting({
@@ -86,20 +96,32 @@ async function run(session: Session, given: FleetSource | null): Promise<number>
       agents: agentWords(options, played),
     }),
   );
-  if (source !== null) {
-    await importFleet(
-      session.api,
-      source,
-      (line) => screen.say(line),
-      () => signal.aborted,
-    );
-    if (folder !== null) rememberFleet(folder, source);
-  }
+  if (source !== null) await imported(session, source);
   const agents = options.agents && played !== null && !signal.aborted ? await virtualAgents(session, played) : null;
   try {
     return await untilTheEnd(session, agents === null ? 0 : firstReports(played));
   } finally {
     await agents?.stop();
+  }
+}
+
+/** Answers that mean the fleet, and not the moment, is wrong. */
+const REFUSED: ReadonlySet<number> = new Set([400, 409, 413]);
+
+/** A crash or a Ctrl-C in the middle leaves word of it to the next start. */
+async function imported({ api, runtime: { folder }, screen, signal }: Session, source: FleetSource): Promise<void> {
+  if (folder !== null) beginImport(folder, source);
+  try {
+    const done = await importFleet(
+      api,
+      source,
+      (line) => screen.say(line),
+      () => signal.aborted,
+    );
+    if (done && folder !== null) importDone(folder);
+  } catch (error) {
+    if (folder !== null && error instanceof ApiRefusal && REFUSED.has(error.status)) importRefused(folder);
+    throw error;
   }
 }
 

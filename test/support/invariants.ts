@@ -79,11 +79,11 @@ export class Invariants {
   /** The block's place is held by its active item, and by nobody when there is none. */
   async #placesMatch(all: readonly Item[]): Promise<void> {
     const { ids, objects } = this.#world.services;
-    for (const host of this.#world.hosts.values()) {
-      const id = derivedId.block(ids, host.id, OPERATOR_BLOCK);
-      const block = await this.#world.patient(() => objects.get('block', id, true));
+    const blocks = [...this.#world.hosts.values()].map((host) => derivedId.block(ids, host.id, OPERATOR_BLOCK));
+    const found = await this.#world.patient(() => objects.getMany('block', blocks));
+    for (const id of blocks) {
       const active = all.find((i) => i.block === id && !TERMINAL_ITEM.includes(i.status));
-      expect(block?.active_item ?? null, 'the place is held by the active item').toBe(active?.id ?? null);
+      expect(found.get(id)?.active_item ?? null, 'the place is held by the active item').toBe(active?.id ?? null);
     }
   }
 

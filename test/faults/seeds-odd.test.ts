@@ -1,0 +1,3 @@
+import { seedTests } from '../support/seeded-rollout.ts';
+
+seedTests(1, 2);
