@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { forceItem, skipItem } from '../../lib/app/engine/item-verbs.ts';
 import { pauseCluster, resumeCluster } from '../../lib/app/engine/pause-cluster.ts';
 import { cancelWave, pauseWave, resumeWave } from '../../lib/app/engine/wave-verbs.ts';
-import { busy, Console, end, runsOf } from '../support/console.ts';
+import { busy, dashboard, end, runsOf } from '../support/console.ts';
 import { line, names, World } from '../support/world.ts';
 
 let world: World;
@@ -35,9 +35,8 @@ test('B20 a cancel starts nothing more and keeps what really happened', async ()
   const items = await world.items(id);
   expect([a, b, c].map((host) => world.itemOf(host.name, items).status)).toEqual(['completed', 'failed', 'skipped']);
   expect(await runsOf(world, items)).toHaveLength(runs);
-  const admin = await Console.open(world);
-  const [row] = (await admin.get(`operator-rollout/?k8s_cluster=${a.id}`)).results;
-  expect(row.installed_version).toBe('2.0.0');
+  const row = (await dashboard(world)).rows.find((shown) => shown.cluster_id === a.id);
+  expect(row?.installed_version).toBe('2.0.0');
 });
 
 test('B64 paused: whatever happens, nothing starts; resumed: exactly two', async () => {

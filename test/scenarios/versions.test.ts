@@ -5,7 +5,7 @@ import { enqueuePage } from '../../lib/app/engine/enqueue-page.ts';
 import { finishEnqueue, planPages } from '../../lib/app/engine/enqueue-pages.ts';
 import { enqueueRunOf } from '../../lib/app/engine/enqueue-run.ts';
 import type { EngineServices } from '../../lib/app/engine/services.ts';
-import { Console, runsOf } from '../support/console.ts';
+import { Console, dashboard, runsOf } from '../support/console.ts';
 import { type ClusterSpec, line, names, World } from '../support/world.ts';
 
 let world: World;
@@ -20,7 +20,7 @@ async function fleet(specs: readonly ClusterSpec[]): Promise<void> {
   admin = await Console.open(world);
 }
 const operator = () => `block-rollout-configs/${operatorConfigId(world.services.ids)}/`;
-const row = async (name: string) => (await admin.get(`operator-rollout/?k8s_cluster=${world.host(name).id}`)).results[0];
+const row = async (name: string) => (await dashboard(world)).rows.find((shown) => shown.cluster_id === world.host(name).id);
 
 describe('B36 one rule of versions in preview, dispatcher and dashboard', () => {
   test.each([
@@ -34,12 +34,12 @@ describe('B36 one rule of versions in preview, dispatcher and dashboard', () => 
     await world.settle();
     const [seen] = (await admin.get(`${operator()}preview/`)).results;
     expect([seen.action, seen.reason]).toEqual(['upgrade', 'version']);
-    expect((await row('c1')).rollout_status).toBe('update_available');
+    expect((await row('c1'))?.rollout_status).toBe('update_available');
     await admin.patch(operator(), { active: true });
     await world.settle();
     await world.until(async () => (await world.wave()).status === 'completed', 600_000, 5);
     expect(line(await world.wave())).toBe('1 = 1+0+0+0+0');
-    expect((await row('c1')).installed_version).toBe(target);
+    expect((await row('c1'))?.installed_version).toBe(target);
   });
 
   test.each([
@@ -58,7 +58,7 @@ describe('B36 one rule of versions in preview, dispatcher and dashboard', () => 
     const wave = await world.wave();
     expect([line(wave), wave.status]).toEqual(['1 = 0+0+0+0+1', 'completed']);
     expect((await world.items(wave.id))[0]?.reason).toBe('installed_is_newer');
-    expect((await row('c1')).rollout_status).toBe('ahead');
+    expect((await row('c1'))?.rollout_status).toBe('ahead');
     expect(world.host('c1').executed).toEqual([]);
     await world.settings({ RESYNC_MINUTES: 30 });
     expect(await world.waves()).toHaveLength(1);
@@ -132,7 +132,7 @@ describe('boundary row 11', () => {
     await world.settings({ OPERATOR_BLOCK_VERSION: '1.4.0' });
     await world.play(600, 60);
     expect(await world.waves()).toEqual([]);
-    expect((await row('c1')).rollout_status).toBe('up_to_date');
+    expect((await row('c1'))?.rollout_status).toBe('up_to_date');
   });
 
   test('what is no version is refused, and the old target stays', async () => {

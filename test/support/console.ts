@@ -1,4 +1,5 @@
 import { createApiKey } from '../../lib/app/resources/access-keys.ts';
+import { OperatorBoard, type OperatorRollout } from '../../lib/app/operator/operator-rollout.ts';
 import type { ActionRun, Item } from '../../lib/domain/shared/rollout.ts';
 import type { Host } from './host.ts';
 import type { World } from './world.ts';
@@ -75,3 +76,7 @@ export async function take(world: World, items: readonly Item[]): Promise<Host[]
 export async function runsOf(world: World, items: readonly Item[]): Promise<ActionRun[]> {
   return [...(await world.services.engine.runs(items.flatMap((item) => item.attempts))).values()];
 }
+
+/** The dashboard as it is now: on a busy machine the API shows the last look again for a moment. */
+export const dashboard = (world: World): Promise<OperatorRollout> =>
+  new OperatorBoard(world.services).read({}, { page: 1, page_size: 200, cursor: null });

@@ -24,6 +24,8 @@ export interface WorldOptions {
   readonly shares?: FaultShares;
   /** Wakes within so many milliseconds are one, as on AWS (1 s). */
   readonly gatherMs?: number;
+  /** Stands before the table instead of the seed's faults. */
+  readonly tamper?: (sender: Sender) => Sender;
 }
 
 export interface ClusterSpec {
@@ -37,13 +39,13 @@ export interface ClusterSpec {
 
 /** The whole local system on a clock that a test moves, with agents that a test plays. */
 export class World {
-  readonly runtime: Runtime;
-  readonly agents: ReturnType<typeof agentApi>;
+  runtime: Runtime;
+  agents: ReturnType<typeof agentApi>;
   readonly hosts = new Map<string, Host>();
   readonly #tokens = new Map<string, string>();
   readonly #workspaces = new Map<string, Workspace>();
   /** Sees the table as it is, whatever faults the program has to live with. */
-  readonly #observer: EngineStore;
+  #observer: EngineStore;
 
   private constructor(runtime: Runtime, observer: EngineStore) {
     this.runtime = runtime;
@@ -52,28 +54,18 @@ export class World {
   }
 
   static async start(options: WorldOptions = {}): Promise<World> {
-    const random = seeded(options.seed ?? 1);
-    // The clock exists only once the runtime does; faults are drawn from then on.
-    const clean: { sender: Sender | null } = { sender: null };
-    const late: { now: () => number } = { now: () => START };
-    const runtime = await startRuntime({
-      memory: true,
-      data: '',
-      port: 0,
-      virtualClock: START,
-      random,
-      gatherMs: options.gatherMs ?? 0,
-      faults: (sender) => {
-        clean.sender = sender;
-        return options.seed === undefined ? sender : faulty(sender, late, random, options.shares ?? USUAL_FAULTS);
-      },
-    });
-    late.now = () => runtime.clock.now();
-    if (clean.sender === null) throw new Error('the runtime has no table');
-    return new World(
-      runtime,
-      new DynamoEngineStore(new Table(clean.sender, 'block-rollout', { tries: 1, pause: () => Promise.resolve() })),
-    );
+    const { runtime, observer } = await startSystem(options);
+    return new World(runtime, observer);
+  }
+
+  /** The process ends and another begins on the same table, which `DYNAMODB_ENDPOINT` names; clusters and their agents live on. */
+  async restart(options: WorldOptions = {}): Promise<void> {
+    const now = this.now();
+    await this.runtime.stop();
+    const { runtime, observer } = await startSystem({ ...options, now });
+    this.runtime = runtime;
+    this.#observer = observer;
+    this.agents = agentApi(runtime.services.agents);
   }
 
   get services() {
@@ -308,6 +300,30 @@ export class World {
     if (item === undefined) throw new Error(`no item for ${cluster}`);
     return item;
   }
+}
+
+async function startSystem(options: WorldOptions): Promise<{ runtime: Runtime; observer: EngineStore }> {
+  const random = seeded(options.seed ?? 1);
+  // The clock exists only once the runtime does; faults are drawn from then on.
+  const clean: { sender: Sender | null } = { sender: null };
+  const late: { now: () => number } = { now: () => options.now ?? START };
+  const runtime = await startRuntime({
+    memory: true,
+    data: '',
+    port: 0,
+    virtualClock: options.now ?? START,
+    random,
+    gatherMs: options.gatherMs ?? 0,
+    faults: (sender) => {
+      clean.sender = sender;
+      if (options.between !== undefined) return options.between(sender);
+      return options.seed === undefined ? sender : faulty(sender, late, random, options.shares ?? USUAL_FAULTS);
+    },
+  });
+  late.now = () => runtime.clock.now();
+  if (clean.sender === null) throw new Error('the runtime has no table');
+  const table = new Table(clean.sender, 'block-rollout', { tries: 1, pause: () => Promise.resolve() });
+  return { runtime, observer: new DynamoEngineStore(table) };
 }
 
 export const line = ({ counters: c }: Wave): string => `${c.total} = ${c.done}+${c.in_progress}+${c.pending}+${c.failed}+${c.skipped}`;
