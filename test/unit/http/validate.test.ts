@@ -22,6 +22,7 @@ const codes = (schema: z.ZodType, value: unknown) => problemsOf(schema, value).m
 
 describe('each mistake is named with its field and the code of the reference', () => {
   const organization = { name: 'acme' };
+  const config = { kind: 'trigger' };
   test.each<[string, z.ZodType, unknown, [string | null, string][]]>([
     ['a missing field', createOrganization, {}, [['name', 'required']]],
     ['null', createOrganization, { name: null }, [['name', 'null']]],
@@ -37,12 +38,12 @@ describe('each mistake is named with its field and the code of the reference', (
       [['rollout_override.pause', 'invalid']],
     ],
     ['a bad id', createBlock, { name: 'b', workspace: 'prod' }, [['workspace', 'invalid']]],
-    ['10%', createConfig, { max_concurrent_percent: '10%' }, [['max_concurrent_percent', 'invalid']]],
-    ['12.5', createConfig, { max_concurrent_percent: 12.5 }, [['max_concurrent_percent', 'invalid']]],
-    ['0 of 1–100', createConfig, { max_concurrent_percent: 0 }, [['max_concurrent_percent', 'min_value']]],
-    ['101 of 0–100', createConfig, { failure_threshold_percent: 101 }, [['failure_threshold_percent', 'max_value']]],
-    ['an empty version', createConfig, { target_version: '' }, [['target_version', 'blank']]],
-    ['a long text', createConfig, { enqueue_reason: 'x'.repeat(501) }, [['enqueue_reason', 'max_length']]],
+    ['10%', createConfig, { ...config, max_concurrent_percent: '10%' }, [['max_concurrent_percent', 'invalid']]],
+    ['12.5', createConfig, { ...config, max_concurrent_percent: 12.5 }, [['max_concurrent_percent', 'invalid']]],
+    ['0 of 1–100', createConfig, { ...config, max_concurrent_percent: 0 }, [['max_concurrent_percent', 'min_value']]],
+    ['101 of 0–100', createConfig, { ...config, failure_threshold_percent: 101 }, [['failure_threshold_percent', 'max_value']]],
+    ['an empty version', createConfig, { ...config, target_version: '' }, [['target_version', 'blank']]],
+    ['a long text', createConfig, { ...config, enqueue_reason: 'x'.repeat(501) }, [['enqueue_reason', 'max_length']]],
     ['a setting in percent', updateSystemConfig, { OPERATOR_ROLLOUT_PERCENTAGE: '10%' }, [['OPERATOR_ROLLOUT_PERCENTAGE', 'invalid']]],
     ['a setting without value', updateSystemConfig, { OPERATOR_ROLLOUT_PERCENTAGE: null }, [['OPERATOR_ROLLOUT_PERCENTAGE', 'null']]],
     ['a mistyped setting', updateSystemConfig, { OPERATOR_ROLLOUT_PERCENT: 10 }, [['OPERATOR_ROLLOUT_PERCENT', 'invalid']]],
