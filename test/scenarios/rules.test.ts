@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { operatorConfigId } from '../../lib/app/engine/configs.ts';
-import { pauseCluster, resumeCluster } from '../../lib/app/engine/pause-cluster.ts';
 import { skipItem } from '../../lib/app/engine/item-verbs.ts';
+import { pauseCluster, resumeCluster } from '../../lib/app/engine/pause-cluster.ts';
 import { retryWave } from '../../lib/app/engine/retry-wave.ts';
 import { busy, Console, dashboard, end } from '../support/console.ts';
 import { line, names, World } from '../support/world.ts';
@@ -50,7 +50,9 @@ test('B63 (a) a template edited in mid-wave: one revision in a wave, and all get
   await world.settle();
   await world.until(async () => {
     await addsUp();
-    return (await world.waves()).every((wave) => wave.status === 'completed') && [...world.hosts.values()].every((host) => host.work.size === 0);
+    return (
+      (await world.waves()).every((wave) => wave.status === 'completed') && [...world.hosts.values()].every((host) => host.work.size === 0)
+    );
   });
   await world.settings({ RESYNC_MINUTES: 30 });
   await world.until(async () => (await world.waves()).every((wave) => wave.status === 'completed'));

@@ -1,5 +1,5 @@
-import { createApiKey } from '../../lib/app/resources/access-keys.ts';
 import { OperatorBoard, type OperatorRollout } from '../../lib/app/operator/operator-rollout.ts';
+import { createApiKey } from '../../lib/app/resources/access-keys.ts';
 import type { ActionRun, Item } from '../../lib/domain/shared/rollout.ts';
 import type { Host } from './host.ts';
 import type { World } from './world.ts';

@@ -6,8 +6,8 @@ import { noticeOf } from './notices.ts';
 import { openKeyOf } from './open-key.ts';
 import type { EngineChange, WaveChange } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
-import { unparkCluster } from './unpark.ts';
 import type { EngineServices } from './services.ts';
+import { unparkCluster } from './unpark.ts';
 import type { WaveFrame } from './wave-facts.ts';
 
 /** Items of one transaction of parks or skips: each with its block at most, beside wave, calendars and shards. */

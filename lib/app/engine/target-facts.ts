@@ -125,7 +125,10 @@ export function pauseOf(cluster: K8sCluster | null, now: Instant): TargetFacts['
 
 async function agentOf(services: EngineServices, rows: TargetRows, item: Item): Promise<TargetFacts['agent']> {
   const { workspace, k8s_cluster } = item;
-  const agents = [...(rows.agentsOf.get(k8s_cluster ?? workspace) ?? []), ...(k8s_cluster === null ? [] : (rows.agentsOf.get(workspace) ?? []))];
+  const agents = [
+    ...(rows.agentsOf.get(k8s_cluster ?? workspace) ?? []),
+    ...(k8s_cluster === null ? [] : (rows.agentsOf.get(workspace) ?? [])),
+  ];
   const choosable = agents
     .filter((p) => !p.gone && !p.revoked)
     .map(({ id, kind, workspace, k8s_cluster, last_seen }) => ({ key: id, kind, workspace, k8s_cluster, last_seen }));
