@@ -93,19 +93,19 @@ export class Host {
 
   async finish(work: Work): Promise<void> {
     const exit_code = this.behaviour.exit(work.attempt);
-    this.work.delete(work.run);
     if (exit_code === 0 && this.behaviour.reports === 'target' && work.target !== null) this.installed = work.target;
     await this.world.patient(() =>
       this.world.agents.finishRun({ ...this.call(work.run), ...NO_LOGS, exit_code, cancelled: false, finished_at: null }),
     );
+    this.work.delete(work.run);
     if (exit_code === 0) await this.report();
   }
 
   async stop(run: string): Promise<void> {
-    this.work.delete(run);
     await this.world.patient(() =>
       this.world.agents.finishRun({ ...this.call(run), ...NO_LOGS, exit_code: null, cancelled: true, finished_at: null }),
     );
+    this.work.delete(run);
   }
 
   call(run: string) {

@@ -24,8 +24,10 @@ export interface WorldOptions {
   readonly shares?: FaultShares;
   /** Wakes within so many milliseconds are one, as on AWS (1 s). */
   readonly gatherMs?: number;
-  /** Stands before the table instead of the seed's faults. */
-  readonly tamper?: (sender: Sender) => Sender;
+  /** When the clock begins; left out: START. */
+  readonly now?: number;
+  /** Stands between the program and its table instead of the seed's faults. */
+  readonly between?: (sender: Sender) => Sender;
 }
 
 export interface ClusterSpec {

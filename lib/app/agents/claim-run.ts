@@ -2,7 +2,7 @@ import { runTransition } from '../../domain/action-run/transitions.ts';
 import type { ActionRun } from '../../domain/shared/rollout.ts';
 import type { ClaimedRun, RunCall } from './calls.ts';
 import type { AgentKeys } from './identify.ts';
-import { changeRun, onFreshRun, runForCaller } from './run-access.ts';
+import { changeRun, endRun, onFreshRun, runForCaller } from './run-access.ts';
 import type { AgentServices } from './services.ts';
 
 /**
@@ -22,8 +22,7 @@ async function claim(services: AgentServices, run: ActionRun): Promise<ActionRun
   const next = runTransition(run.status, 'claim');
   if (!next.ok) return run;
   const now = services.clock.now();
-  const { id: run_id, attempt } = run;
-  if (run.cancel_requested) return (await services.engine.endAttempt({ run_id, attempt, outcome: { kind: 'cancelled' } })).run;
-  if (now >= run.claim_by) return (await services.engine.endAttempt({ run_id, attempt, outcome: { kind: 'withdrawn' } })).run;
+  if (run.cancel_requested) return endRun(services, run, { kind: 'cancelled' });
+  if (now >= run.claim_by) return endRun(services, run, { kind: 'withdrawn' });
   return changeRun(services, run, { status: next.to, phase: 'executing', started_at: now });
 }

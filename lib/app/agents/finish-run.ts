@@ -5,7 +5,7 @@ import type { RunCall, RunResult, Streams } from './calls.ts';
 import type { AgentKeys } from './identify.ts';
 import type { Presence } from './presence.ts';
 import { saveLog } from './report-progress.ts';
-import { onFreshRun, runForCaller } from './run-access.ts';
+import { endRun, onFreshRun, runForCaller } from './run-access.ts';
 import { carryOut } from './run-steps.ts';
 import type { AgentServices, Outcome } from './services.ts';
 
@@ -35,5 +35,5 @@ async function finish(
     return carryOut(services, run, afterExit(run, exit_code, services.clock.now()), agent, { exit_code });
   // An agent that stops something nobody asked it to stop has failed at it.
   const outcome: Outcome = run.cancel_requested ? { kind: 'cancelled' } : { kind: 'failed', reason: 'stopped_by_agent', exit_code };
-  return (await services.engine.endAttempt({ run_id: run.id, attempt: run.attempt, outcome })).run;
+  return endRun(services, run, outcome);
 }

@@ -3,7 +3,7 @@ import { AppError, conflict, notFound } from '../errors.ts';
 import type { RunCall } from './calls.ts';
 import type { AgentKeys } from './identify.ts';
 import { NO_HOST, type Presence } from './presence.ts';
-import type { AgentServices } from './services.ts';
+import type { AgentServices, Outcome } from './services.ts';
 
 export interface CalledRun {
   readonly run: ActionRun;
@@ -46,6 +46,17 @@ export async function onFreshRun<T>(services: AgentServices, run: ActionRun, dec
     [{ code: 'unavailable', detail: 'The action run keeps changing; try again in a moment.', attr: null }],
     { retryAfterSeconds: 1 },
   );
+}
+
+/** Ends the attempt as decided on this run; null when the run went on meanwhile without having ended: decide again. */
+export async function endRun(
+  services: AgentServices,
+  run: ActionRun,
+  outcome: Outcome,
+  more: { readonly installed_version?: string | null } = {},
+): Promise<ActionRun | null> {
+  const end = await services.engine.endAttempt({ run_id: run.id, attempt: run.attempt, run, outcome, ...more });
+  return end.changed || end.run.phase === 'ended' ? end.run : null;
 }
 
 /** Conditional on the version read; null when somebody was faster. */

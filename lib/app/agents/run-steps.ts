@@ -1,7 +1,7 @@
 import type { RunStep } from '../../domain/action-run/verification.ts';
 import type { ActionRun } from '../../domain/shared/rollout.ts';
 import type { Presence } from './presence.ts';
-import { changeRun } from './run-access.ts';
+import { changeRun, endRun } from './run-access.ts';
 import type { AgentServices } from './services.ts';
 
 /**
@@ -15,24 +15,15 @@ export async function carryOut(
   agent: Presence | null,
   more: { readonly exit_code?: number | null; readonly installed_version?: string | null } = {},
 ): Promise<ActionRun | null> {
-  const { id: run_id, attempt } = run;
   const exit_code = more.exit_code ?? run.exit_code;
   const installed = more.installed_version === undefined ? {} : { installed_version: more.installed_version };
   switch (step.kind) {
     case 'stay':
       return run;
     case 'completed':
-      return (await services.engine.endAttempt({ run_id, attempt, run, outcome: { kind: 'success' }, ...installed })).run;
+      return endRun(services, run, { kind: 'success' }, installed);
     case 'failed':
-      return (
-        await services.engine.endAttempt({
-          run_id,
-          attempt,
-          run,
-          outcome: { kind: 'failed', reason: step.reason, exit_code },
-          ...installed,
-        })
-      ).run;
+      return endRun(services, run, { kind: 'failed', reason: step.reason, exit_code }, installed);
     case 'verifying':
     case 'soaking':
       return hold(services, run, { phase: step.kind, deadline: step.until, exit_code }, agent);

@@ -41,7 +41,7 @@ export interface EndAttempt {
   readonly run_id: string;
   readonly attempt: number;
   readonly outcome: Outcome;
-  /** The run as just read, to save reading it again. */
+  /** The run that the decision was made on; in another phase it is not ended (`changed: false`, with the run as it is). */
   readonly run?: ActionRun;
   /** What the agent reports now; left out = nobody has said. */
   readonly installed_version?: string | null;
@@ -49,7 +49,7 @@ export interface EndAttempt {
 
 /** The engine as the agents' side calls it. */
 export interface EngineCalls {
-  /** One transaction over run, item, counters, inbox, block and gate; `changed: false` when the attempt had ended before. */
+  /** One transaction over run, item, counters, inbox, block and gate; `changed: false` when the attempt had ended or moved on before. */
   endAttempt(end: EndAttempt): Promise<{ readonly changed: boolean; readonly run: ActionRun }>;
   /** Items of this cluster that were held for one of these reasons are looked at now. */
   unparkCluster(cluster: string, codes: readonly string[]): Promise<void>;

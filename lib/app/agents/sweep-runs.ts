@@ -60,7 +60,7 @@ async function sweepRun(services: AgentServices, settings: SystemSettings, run: 
   // Whoever may still be working on it is asked to stop.
   if (ended.changed && run.status === 'running') await services.presence.requestStop(run.agent, run.id);
   if (ended.changed) services.log.info('run_swept', { run: run.id, outcome: outcome.kind, agent: run.agent, attempt: run.attempt });
-  return ended.run;
+  return ended.changed || ended.run.phase === 'ended' ? ended.run : null;
 }
 
 function overdue(run: ActionRun, now: Instant): Outcome | null {

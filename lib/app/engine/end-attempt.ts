@@ -25,6 +25,8 @@ export async function endAttempt(services: EngineServices, end: EndAttempt): Pro
     const run = round === 1 && end.run !== undefined ? end.run : await services.engine.run(end.run_id);
     if (run === null) throw notFound(`Action run ${end.run_id}`);
     if (run.phase === 'ended' || run.attempt !== end.attempt) return { changed: false, run };
+    // Decided on a state that is no longer there, such as `not claimed`: the caller looks again.
+    if (end.run !== undefined && run.phase !== end.run.phase) return { changed: false, run };
     const item = run.item === null ? null : await services.engine.item(run.item);
     const now = services.clock.now();
     const ended = await decide(services, run, item, end, now);
@@ -99,7 +101,15 @@ async function failed(services: EngineServices, item: Item, reason: string, now:
   const final = item.reason === SUPERSEDED || state?.wave.status === 'cancelled' || triesLeft(item.tries, limits.max_retries) === 0;
   if (final) return { ...item, status: 'failed', reason, completed_at: now, updated_at: now };
   const retry_after = now + retryDelay(limits.retry_base_seconds, item.tries, services.random());
-  return { ...item, status: 'retrying', retry_count: item.tries, retry_after, parked_until: retry_after, park_reason: 'retry_backoff', updated_at: now };
+  return {
+    ...item,
+    status: 'retrying',
+    retry_count: item.tries,
+    retry_after,
+    parked_until: retry_after,
+    park_reason: 'retry_backoff',
+    updated_at: now,
+  };
 }
 
 /** What the end leaves on the block; nothing while the item stays active. */
