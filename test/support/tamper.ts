@@ -18,7 +18,7 @@ export type Fate = 'as usual' | 'conflict' | 'throttled' | 'died before' | 'lost
 export class Tamper {
   decide: (transaction: Transaction) => Fate = () => 'as usual';
 
-  /** For `WorldOptions.tamper`. */
+  /** For `WorldOptions.between`. */
   readonly wrap = (sender: Sender): Sender => {
     const inner = sender.send.bind(sender) as (command: unknown) => Promise<unknown>;
     const send = async (command: { constructor: { name: string }; input: Record<string, unknown> }): Promise<unknown> => {

@@ -15,6 +15,7 @@ export interface Scope {
   /** null = any cluster of the workspace. */
   readonly k8s_cluster: string | null;
   readonly k8s_cluster_name: string | null;
+  readonly expires_at: Instant | null;
 }
 
 /** DESIGN §6: a bad key is remembered for so long per process. */
@@ -27,7 +28,7 @@ export const forbidden = (detail: string): AppError => new AppError('forbidden',
 
 /**
  * Proves keys. `known` answers from memory: the heartbeat's own write proves again that the key is the accepted one and not revoked, so the
- * memory only saves the read. `proven` always reads the key row (claim, progress, finish, registration).
+ * memory only saves the read; a key's end never changes and is remembered with it. `proven` always reads the key row (claim, progress, finish, registration).
  */
 export class AgentKeys {
   readonly #services: AgentServices;
@@ -40,7 +41,9 @@ export class AgentKeys {
 
   async known(token: string): Promise<Scope> {
     const read = this.#read(token);
-    return this.#scopes.get(read.hash) ?? this.proven(token);
+    const scope = this.#scopes.get(read.hash);
+    const over = scope?.expires_at != null && scope.expires_at <= this.#services.clock.now();
+    return scope === undefined || over ? this.proven(token) : scope;
   }
 
   async proven(token: string): Promise<Scope> {
@@ -95,6 +98,7 @@ export class AgentKeys {
       workspace_name: workspace.name,
       k8s_cluster: key.k8s_cluster,
       k8s_cluster_name: cluster?.name ?? null,
+      expires_at: key.expires_at,
     };
   }
 }
