@@ -175,11 +175,10 @@ async function bear(services: EngineServices, run: EnqueueRun, group: Group, bir
     if (wave === null) return [];
     await services.engine.noteEnqueued(run.id, wave, 0, 0, now + ENQUEUE_PATIENCE);
     const create = run.manual_wave === null ? null : await manualWave(services, run, group, now);
+    // Before the items: after a crash in between, a name too many does no harm, and one too few would hide items from every list.
+    await services.engine.noteOrganizations(wave, [...new Set(left.map((b) => b.item.organization))]);
     const committed = await services.engine.commit(changeOf(run, group, left, wave, create, now));
-    if (committed.ok) {
-      await services.engine.noteOrganizations(wave, [...new Set(left.map((b) => b.item.organization))]);
-      return left;
-    }
+    if (committed.ok) return left;
     const out = new Set(committed.refused.filter((r) => r.what === 'block' || r.what === 'item').map((r) => r.id));
     if (committed.refused.some((r) => r.what === 'platform')) return [];
     left = left.filter((b) => !out.has(b.block.id) && !out.has(b.item.id));

@@ -22,7 +22,13 @@ export function isLagging(facts: PlanFacts, status: WaveStatus, candidates: read
   let expected = 0;
   for (const ready of open.values()) expected += ready;
   const seen = candidates.filter((c) => c.item.parked_until === null && open.has(c.item.calendar)).length;
-  return seen < expected;
+  return seen < expected || hidesParked(facts, candidates);
+}
+
+/** The counters name parked items, and the lane shows none: without a time of theirs, nobody would look again. */
+function hidesParked({ wave, calendars, next_parked_at }: PlanFacts, candidates: readonly Candidate[]): boolean {
+  const parked = calendars.reduce((left, { ready }) => left - ready, wave.counters.pending);
+  return parked > 0 && next_parked_at === null && candidates.every((c) => c.item.parked_until === null);
 }
 
 export interface RecheckFacts {

@@ -16,12 +16,21 @@ describe('when to look again (SPEC §12 I8)', () => {
   });
 
   it('not for a calendar in which nothing waits', () => {
-    expect(planned({ calendars: [{ ...night, ready: 0 }], wave: wave({ counters: counters(3) }) }).recheck_at).toBe(NOW + 24 * HOUR);
+    expect(
+      planned({ calendars: [{ ...night, ready: 0 }], next_parked_at: NOW + 24 * HOUR, wave: wave({ counters: counters(3) }) }).recheck_at,
+    ).toBe(NOW + 24 * HOUR);
   });
 
   it('when the next parked item is due, or something platform-wide changes', () => {
     expect(planned({ next_parked_at: NOW + HOUR, wave: wave({ counters: counters(3) }) }).recheck_at).toBe(NOW + HOUR);
-    expect(planned({ next_fact_change_at: NOW + MINUTE, wave: wave({ counters: counters(3) }) }).recheck_at).toBe(NOW + MINUTE);
+    expect(
+      planned({ next_parked_at: NOW + HOUR, next_fact_change_at: NOW + MINUTE, wave: wave({ counters: counters(3) }) }).recheck_at,
+    ).toBe(NOW + MINUTE);
+  });
+
+  it('soon, when the counters name parked items that the lane does not show yet', () => {
+    const hidden = planned({ calendars: [], next_parked_at: null, wave: wave({ counters: counters(1) }) });
+    expect(hidden).toMatchObject({ next: 'await', recheck_at: NOW + 2 * SECOND, lag_rounds: 1 });
   });
 
   it('at most once a second and at least once a day', () => {
