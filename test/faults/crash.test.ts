@@ -100,4 +100,4 @@ test('B17 a process that dies between any two writes leaves nothing pinned', asy
     await freshTable();
   }
   expect(deaths * STEP, 'it died in the midst of the rollout').toBeGreaterThan(20);
-}, 280_000);
+}, 600_000);

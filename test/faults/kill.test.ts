@@ -70,7 +70,7 @@ test(`kill -9 at ${KILLS} random moments of one rollout loses nothing (seed ${SE
   checkStored(await readStored(join(data, 'table.db')), stored, LIMITS);
   expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({ counters: END, histogram: HISTOGRAM, waves: [{ status: 'active' }] });
   expect(await leftRunning(data), 'nothing is left running').toEqual([]);
-}, 280_000);
+}, 600_000);
 
 /** Some lives end while they start, most while they work; one that would come too early to the rollout's end is short. */
 async function untilItsEnd(life: LocalProcess, random: () => number, boots: number[], short: boolean): Promise<void> {
