@@ -47,7 +47,7 @@ describe('results', () => {
     if (a === undefined) throw new Error('no host');
     a.behaviour.seconds = null;
     await world.settings({ OPERATOR_BLOCK_VERSION: '2.0.0', OPERATOR_ROLLOUT_PERCENTAGE: 33 });
-    await world.until(async () => (await world.wave()).status === 'completed', 120 * MINUTE, 30);
+    await world.until(async () => (await world.wave()).status === 'completed', 120 * MINUTE, 60);
     expect(line(await world.wave())).toBe('3 = 2+0+0+1+0');
     const runs = await runsOf(a);
     expect(runs.map((run) => run.status_reason)).toEqual(['timed_out', 'timed_out']);
@@ -56,17 +56,17 @@ describe('results', () => {
   });
 
   test('B16 a late result of a timed-out attempt frees no place a second time', async () => {
-    const hosts = await started(4);
+    const hosts = await started(10);
     for (const host of hosts) host.behaviour.seconds = null;
-    await world.settings({ OPERATOR_BLOCK_VERSION: '2.0.0', OPERATOR_ROLLOUT_PERCENTAGE: 25 });
+    await world.settings({ OPERATOR_BLOCK_VERSION: '2.0.0', OPERATOR_ROLLOUT_PERCENTAGE: 10 });
     for (let round = 0; round < 3; round++) {
       await world.turns();
       const [busy] = hosts.filter((host) => host.work.size > 0);
       const [work] = busy?.work.values() ?? [];
       if (busy === undefined || work === undefined) throw new Error('nobody works');
-      await world.play(31 * 60, 60);
+      await world.play(35 * 60, 150);
       const before = line(await world.wave());
-      expect(before).toMatch(/^4 = 0\+1\+/);
+      expect(before).toMatch(/^10 = 0\+1\+/);
       const run = await finish(busy, work.run, 0);
       await world.settle();
       expect([run.status, run.status_reason]).toEqual(['failed', 'timed_out']);
