@@ -30,6 +30,8 @@ import type { Services } from '../app/services.ts';
 import { parseSelector } from '../domain/demand/selector.ts';
 import type { SystemSettings } from '../domain/shared/rollout.ts';
 import { SECOND } from '../domain/shared/time.ts';
+import { parseWindow } from '../domain/windows/parse-window.ts';
+import type { MaintenanceWindow } from '../domain/windows/window.ts';
 
 export interface Foundations {
   /** The document client, or the fault wrapper around it. */
@@ -60,6 +62,7 @@ export function compose(f: Foundations) {
   const settings = new DynamoSettingsStore(table, (also) => objects.alsoActions(also));
   const store = new DynamoEngineStore(table);
   const presence = new DynamoPresenceStore(table);
+  const imports = new DynamoImportStore(table, clock, ids, (also) => objects.alsoActions(also));
   const engine: EngineServices = {
     clock,
     ids,
@@ -67,6 +70,7 @@ export function compose(f: Foundations) {
     settings,
     engine: store,
     presence,
+    windows: { many: (ids) => windowsOf(imports, ids) },
     workflows,
     renderer,
     soon: gathered(f),
@@ -76,7 +80,6 @@ export function compose(f: Foundations) {
     definition: f.definition ?? null,
   };
   const agents = agentServices(engine, store, new DynamoWatchStore(table));
-  const imports = new DynamoImportStore(table, clock, ids, (also) => objects.alsoActions(also));
   const resources = resourceServices(engine, agents, imports);
   const services: Services = {
     clock,
@@ -90,6 +93,18 @@ export function compose(f: Foundations) {
     units: table.units,
   };
   return { table, services };
+}
+
+/** Windows came through `parseWindow`; one that does not pass it any more must not count as open. */
+async function windowsOf(imports: Pick<ImportStore, 'windows'>, ids: readonly string[]): Promise<Map<string, MaintenanceWindow>> {
+  const found = [...(await imports.windows(ids)).values()];
+  return new Map(
+    found.map(({ id, time_zone, time_slots, freezes }) => {
+      const parsed = parseWindow({ time_zone, time_slots, freezes });
+      if (!parsed.ok) throw new Error(`maintenance window ${id}: ${parsed.problems.map((p) => `${p.path} ${p.reason}`).join('; ')}`);
+      return [id, parsed.window];
+    }),
+  );
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);

@@ -9,6 +9,7 @@ import type {
   Refusal,
   WaveChange,
 } from '../../app/engine/ports.ts';
+import { laneCalendar } from '../../domain/item/lane.ts';
 import type { Item, Wave } from '../../domain/shared/rollout.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import { pack } from './codec.ts';
@@ -94,8 +95,8 @@ function sumsByWave(change: EngineChange): Map<string, WaveSums> {
       const key = keys.waveCounter(after.rollout, after.id);
       sums.done.set(key.sk, { key, n: (sums.done.get(key.sk)?.n ?? 0) + 1 });
     }
-    if (isReady(before)) sums.ready.set(before.calendar, (sums.ready.get(before.calendar) ?? 0) - 1);
-    if (isReady(after)) sums.ready.set(after.calendar, (sums.ready.get(after.calendar) ?? 0) + 1);
+    if (isReady(before)) sums.ready.set(laneCalendar(before), (sums.ready.get(laneCalendar(before)) ?? 0) - 1);
+    if (isReady(after)) sums.ready.set(laneCalendar(after), (sums.ready.get(laneCalendar(after)) ?? 0) + 1);
   }
   return byWave;
 }

@@ -1,4 +1,5 @@
 import type { WaveState } from '../../app/engine/ports.ts';
+import { laneCalendar } from '../../domain/item/lane.ts';
 import { dispatchKey } from '../../domain/item/order.ts';
 import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
 import { DAY } from '../../domain/shared/time.ts';
@@ -16,7 +17,7 @@ export const isReady = (item: Item | null): item is Item => isWaiting(item) && i
 /** Waiting items stand in the ready lane of their calendar or in the wave's parked lane; all others in none. */
 function laneOf(item: Item): Record<string, string> {
   if (!isWaiting(item)) return {};
-  if (item.parked_until === null) return { gsi2pk: keys.readyLane(item.rollout, item.calendar), gsi2sk: dispatchKey(item) };
+  if (item.parked_until === null) return { gsi2pk: keys.readyLane(item.rollout, laneCalendar(item)), gsi2sk: dispatchKey(item) };
   return { gsi2pk: keys.parkedLane(item.rollout), gsi2sk: keys.parkedSort(item.parked_until, item.id) };
 }
 

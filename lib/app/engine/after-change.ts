@@ -3,6 +3,7 @@ import type { K8sCluster } from '../../domain/shared/fleet.ts';
 import type { Item } from '../../domain/shared/rollout.ts';
 import type { KeyPage, ObjectType } from '../ports.ts';
 import { skipped } from './apply-plan.ts';
+import { ALWAYS_OPEN, calendarKey } from './calendars.ts';
 import { activeConfigs } from './config-list.ts';
 import { systemConfigId } from './configs.ts';
 import { endAttempt } from './end-attempt.ts';
@@ -91,7 +92,7 @@ async function itemGone(services: EngineServices, item: Item): Promise<void> {
   await wakeWave(services, item.rollout);
 }
 
-/** Archived: its clusters are gone. Another criticality: waiting items get another place (DESIGN A7). */
+/** Archived: its clusters are gone. Another criticality or window: waiting items get another place (DESIGN A7). */
 async function ownerChanged(
   services: EngineServices,
   type: 'workspace' | 'organization',
@@ -99,7 +100,7 @@ async function ownerChanged(
   fields: readonly string[],
 ): Promise<void> {
   const owner = await services.objects.get(type, id, true);
-  if (owner === null || !fields.some((f) => f === 'archived' || f === 'criticality')) return;
+  if (owner === null || !fields.some((f) => f === 'archived' || f === 'criticality' || f === 'maintenance_window')) return;
   const where =
     type === 'organization'
       ? { organization: id, path: [] }
@@ -110,23 +111,27 @@ async function ownerChanged(
     const page: KeyPage = await services.objects.listIds('k8s_cluster', where, { limit: 200, cursor });
     for (const cluster of (await services.objects.getMany('k8s_cluster', page.ids)).values()) {
       if (owner.archived) await targetsGone(services, cluster);
-      else for (const wave of await rekeyCriticality(services, cluster)) waves.add(wave);
+      else for (const wave of await rekeyItems(services, cluster)) waves.add(wave);
     }
     cursor = page.cursor;
   } while (cursor !== null);
+  if (fields.includes('maintenance_window')) return wakeAll(services);
   for (const wave of waves) await wakeWave(services, wave);
 }
 
-async function rekeyCriticality(services: EngineServices, cluster: K8sCluster): Promise<string[]> {
+async function rekeyItems(services: EngineServices, cluster: K8sCluster): Promise<string[]> {
   const [workspace, organization] = await Promise.all([
     services.objects.get('workspace', cluster.workspace, true),
     services.objects.get('organization', cluster.organization, true),
   ]);
   const criticality = effectiveCriticality(workspace?.criticality ?? null, organization?.criticality ?? null);
+  const calendar = workspace === null || organization === null ? ALWAYS_OPEN : calendarKey(workspace, organization);
   const waves: string[] = [];
   for (const item of (await services.engine.items(await activeItems(services, cluster), true)).values()) {
-    if (item.criticality === criticality || (item.status !== 'pending' && item.status !== 'retrying')) continue;
-    if ((await services.engine.commit({ items: [{ before: item, after: { ...item, criticality } }] })).ok) waves.push(item.rollout);
+    if ((item.criticality === criticality && item.calendar === calendar) || (item.status !== 'pending' && item.status !== 'retrying'))
+      continue;
+    if ((await services.engine.commit({ items: [{ before: item, after: { ...item, criticality, calendar } }] })).ok)
+      waves.push(item.rollout);
   }
   return waves;
 }

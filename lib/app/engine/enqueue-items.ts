@@ -6,6 +6,7 @@ import { OPEN_WAVE } from '../../domain/wave/transitions.ts';
 import { derivedId } from '../derived-ids.ts';
 import { skipped } from './apply-plan.ts';
 import { blankItem } from './blank-item.ts';
+import { calendarKey } from './calendars.ts';
 import { readRuling, resolveLimits } from './configs.ts';
 import type { Decided, Wanted } from './decide-target.ts';
 import { SUPERSEDED } from './end-attempt.ts';
@@ -153,6 +154,7 @@ function newItem(services: EngineServices, w: Wanted, maintenances: Maintenances
     template_revision: w.config.template_revision,
     block: block?.id ?? derivedId.block(services.ids, target.cluster?.id ?? target.workspace.id, w.config.block_name ?? ''),
     block_name: block?.name ?? w.config.block_name ?? '',
+    calendar: calendarKey(target.workspace, target.organization),
     criticality: effectiveCriticality(target.workspace.criticality, target.organization.criticality),
     in_maintenance: (maintenances?.until(where) ?? null) !== null,
     allow_downgrade: w.allow_downgrade || w.config.allow_downgrade,

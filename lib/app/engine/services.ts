@@ -1,3 +1,4 @@
+import type { MaintenanceWindow } from '../../domain/windows/window.ts';
 import type { PresenceStore } from '../agents/presence.ts';
 import type { Clock, Ids, Logger, ObjectStore, SettingsStore, WorkflowStarter } from '../ports.ts';
 import type { EngineStore } from './ports.ts';
@@ -11,6 +12,8 @@ export interface EngineServices {
   readonly settings: SettingsStore;
   readonly engine: EngineStore;
   readonly presence: PresenceStore;
+  /** Recurring windows by id; missing ones are left out. */
+  readonly windows: { many(ids: readonly string[]): Promise<ReadonlyMap<string, MaintenanceWindow>> };
   readonly workflows: WorkflowStarter;
   readonly renderer: Renderer;
   /** Does `work` soon, once however often it is asked for meanwhile; at once where nothing runs between two calls (Lambda). */

@@ -1,7 +1,7 @@
 import { gatePlaces } from '../../domain/operator/gate.ts';
 import type { CalendarFacts, Candidate, GateFacts, PlanFacts } from '../../domain/plan/facts.ts';
 import type { Instant } from '../../domain/shared/time.ts';
-import { alwaysOpen } from './calendars.ts';
+import { alwaysOpen, calendarsOf } from './calendars.ts';
 import { isOperatorBlock, type Ruling, readRuling, rulesOf } from './configs.ts';
 import { type Maintenances, readMaintenances } from './maintenances.ts';
 import type { GateState, WaveState } from './ports.ts';
@@ -27,7 +27,9 @@ export async function readFrame(services: EngineServices, wave: string, now: Ins
     readMaintenances(services, now),
   ]);
   const gate = isOperatorBlock(state.wave.block_name) ? await readGate(services, ruling.settings.OPERATOR_ROLLOUT_PERCENTAGE) : null;
-  return { state, ruling, gate, older_in_progress, calendars: state.ready.map(({ count }) => alwaysOpen(count)), maintenances };
+  const lanes = state.ready.map(({ calendar, count }) => ({ key: calendar, ready: count }));
+  const calendars = [...(await calendarsOf(services, ruling, lanes, now)).values()];
+  return { state, ruling, gate, older_in_progress, calendars, maintenances };
 }
 
 /** SPEC §5: places of the fleet's active, unpaused clusters. */
@@ -72,11 +74,20 @@ export async function readCandidates(
   const items = itemIds.flatMap((id) => found.get(id) ?? []).filter((i) => i.status === 'pending' || i.status === 'retrying');
   if (items.length === 0) return [];
   const rows = await readTargets(services, items);
-  const calendar = alwaysOpen(0);
+  const lanes = [...new Set(items.map((item) => item.calendar))].map((key) => ({ key, ready: 0 }));
+  const calendars = await calendarsOf(services, frame.ruling, lanes, now);
   return Promise.all(
     items.map(async (item) => ({
       item,
-      target: await targetFactsOf(services, rows, item, frame.ruling, calendar, frame.maintenances.until(item), now),
+      target: await targetFactsOf(
+        services,
+        rows,
+        item,
+        frame.ruling,
+        calendars.get(item.calendar) ?? alwaysOpen(0),
+        frame.maintenances.until(item),
+        now,
+      ),
     })),
   );
 }

@@ -1,7 +1,7 @@
 import { progressOf } from '../../domain/action-run/verification.ts';
 import { type RolloutStatus, rolloutStatus } from '../../domain/operator/rollout-status.ts';
 import { isStuck } from '../../domain/operator/stuck.ts';
-import type { TargetFacts } from '../../domain/plan/facts.ts';
+import type { CalendarFacts, TargetFacts } from '../../domain/plan/facts.ts';
 import { earliestStart, holdsOf, isHolding } from '../../domain/plan/holds.ts';
 import { type AppState, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
 import type { Blocker, BlockerCode, Item } from '../../domain/shared/rollout.ts';
@@ -9,7 +9,7 @@ import { type Instant, type Millis, SECOND } from '../../domain/shared/time.ts';
 import { compareVersions } from '../../domain/version/compare.ts';
 import { derivedId } from '../derived-ids.ts';
 import { blankItem } from '../engine/blank-item.ts';
-import { alwaysOpen } from '../engine/calendars.ts';
+import { ALWAYS_OPEN, alwaysOpen, calendarKey, calendarsOf } from '../engine/calendars.ts';
 import type { Ruling } from '../engine/configs.ts';
 import { type Maintenances, readMaintenances } from '../engine/maintenances.ts';
 import type { EngineServices } from '../engine/services.ts';
@@ -44,6 +44,7 @@ interface Looked {
   readonly fleet: FleetRows;
   readonly ruling: Ruling;
   readonly maintenances: Maintenances;
+  readonly calendars: ReadonlyMap<string, CalendarFacts>;
   /** Each wave is read once for all its items. */
   readonly frame: (wave: string) => Promise<WaveFrame | null>;
   readonly now: Instant;
@@ -59,7 +60,14 @@ export async function rowsOf(services: EngineServices, fleet: FleetRows): Promis
     return known;
   };
   const ruling = { config: fleet.config, system: null, settings: fleet.settings };
-  const looked: Looked = { services, fleet, ruling, maintenances: await readMaintenances(services, now), frame, now };
+  const keys = new Set(fleet.clusters.map(({ cluster, item }) => item?.calendar ?? keyOf(fleet, cluster)));
+  const calendars = await calendarsOf(
+    services,
+    ruling,
+    [...keys].map((key) => ({ key, ready: 0 })),
+    now,
+  );
+  const looked: Looked = { services, fleet, ruling, maintenances: await readMaintenances(services, now), calendars, frame, now };
   return Promise.all(fleet.clusters.map((row) => rowOf(looked, row)));
 }
 
@@ -92,9 +100,15 @@ async function rowOf(looked: Looked, row: ClusterRow): Promise<OperatorRow> {
   };
 }
 
+const keyOf = (fleet: FleetRows, cluster: ClusterRow['cluster']): string => {
+  const workspace = fleet.rows.workspaces.get(cluster.workspace);
+  const organization = fleet.rows.organizations.get(cluster.organization);
+  return workspace === undefined || organization === undefined ? ALWAYS_OPEN : calendarKey(workspace, organization);
+};
+
 /** The same facts as for a waiting item; a cluster without one is asked about as if it had. */
 function factsOf(
-  { services, fleet, ruling, maintenances, now }: Looked,
+  { services, fleet, ruling, maintenances, calendars, now }: Looked,
   { cluster, block, item, desired_version }: ClusterRow,
 ): Promise<TargetFacts> {
   const where = { block, organization: cluster.organization, workspace: cluster.workspace, k8s_cluster: cluster.id };
@@ -103,9 +117,10 @@ function factsOf(
     ...where,
     block_name: OPERATOR_BLOCK,
     rendered_target_version: desired_version,
+    calendar: keyOf(fleet, cluster),
   };
   const rows = { ...fleet.rows, presences: fleet.agentsOf(cluster) };
-  return targetFactsOf(services, rows, asked, ruling, alwaysOpen(0), maintenances.until(where), now);
+  return targetFactsOf(services, rows, asked, ruling, calendars.get(asked.calendar) ?? alwaysOpen(0), maintenances.until(where), now);
 }
 
 async function blockersOf(looked: Looked, { item }: ClusterRow, target: TargetFacts): Promise<Blocker[]> {

@@ -1,3 +1,4 @@
+import { laneCalendar } from '../item/lane.ts';
 import type { WaveStatus } from '../shared/rollout.ts';
 import { DAY, type Instant, MINUTE, SECOND } from '../shared/time.ts';
 import { isDrained, quietAt } from '../wave/counters.ts';
@@ -21,7 +22,7 @@ export function isLagging(facts: PlanFacts, status: WaveStatus, candidates: read
   const open = new Map(facts.calendars.filter((c) => calendarOpen(facts, c)).map((c) => [c.key, c.ready]));
   let expected = 0;
   for (const ready of open.values()) expected += ready;
-  const seen = candidates.filter((c) => c.item.parked_until === null && open.has(c.item.calendar)).length;
+  const seen = candidates.filter((c) => c.item.parked_until === null && open.has(laneCalendar(c.item))).length;
   return seen < expected || hidesParked(facts, candidates);
 }
 
