@@ -12,10 +12,13 @@ export type Attribute =
 
 export type Attributes = Record<string, Attribute>;
 
+/** Assigning this name would set a prototype; the SDK leaves it out as well. */
+const PROTOTYPE = '__proto__';
+
 /** Undefined values are left out. */
 export function attributesOf(value: object): Attributes {
   const attributes: Attributes = {};
-  for (const [name, inner] of Object.entries(value)) if (inner !== undefined) attributes[name] = attributeOf(inner);
+  for (const [name, inner] of Object.entries(value)) if (inner !== undefined && name !== PROTOTYPE) attributes[name] = attributeOf(inner);
   return attributes;
 }
 
@@ -51,7 +54,7 @@ export function valuesOf(attributes: Attributes): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const name in attributes) {
     const attribute = attributes[name];
-    if (attribute !== undefined) values[name] = plainOf(attribute);
+    if (attribute !== undefined && name !== PROTOTYPE) values[name] = plainOf(attribute);
   }
   return values;
 }

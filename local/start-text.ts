@@ -16,7 +16,6 @@ export function greeting(facts: {
   const keyInShell = keyFile === null ? key : `$(cat ${keyFile})`;
   return [
     'Block Rollout is running.',
-    `  Dashboard   ${base}/`,
     `  API         ${base}/api/v1/`,
     `  Sign in     with the administrator key${keyFile === null ? '' : ` (kept in ${keyFile})`}: ${key}`,
     `  Try         curl -H "Authorization: Bearer ${keyInShell}" ${base}/api/v1/operator-rollout/`,

@@ -53,7 +53,7 @@ export class LocalProcess {
   }
 
   get baseUrl(): string {
-    return /Dashboard\s+(\S+)\//.exec(this.#stdout)?.[1] ?? '';
+    return /API\s+(\S+)\/api\/v1\//.exec(this.#stdout)?.[1] ?? '';
   }
 
   signal(signal: NodeJS.Signals): Promise<Ended> {

@@ -109,7 +109,7 @@ function waveSteps(change: EngineChange): Step[] {
     const s = sums.get(wave);
     const add = Object.fromEntries(Object.entries(s?.row ?? {}).filter(([, n]) => n !== 0));
     const w = changes.get(wave);
-    if (w?.create !== undefined) steps.push(...birthSteps(w.create, add));
+    if (w?.create !== undefined) steps.push(...birthSteps(w.create, add, change.items ?? []));
     else if (w !== undefined || Object.keys(add).length > 0) steps.push(step('wave', wave, waveRowAction(wave, add, w)));
     for (const { key, n } of s?.done.values() ?? []) steps.push(step('wave', wave, { kind: 'update', key, update: { add: { done: n } } }));
     for (const [calendar, n] of s?.ready ?? [])
@@ -119,11 +119,20 @@ function waveSteps(change: EngineChange): Step[] {
   return steps;
 }
 
-function birthSteps(wave: Wave, sums: Sums): Step[] {
+const waveOrganizationRow = (wave: string, organization: string): Row => ({
+  ...keys.waveOrganization(wave, organization),
+  ...keys.waveOrganizationListing(organization, wave),
+  entity: 'wave_organization',
+});
+
+/** A wave made with its first items: in the same transaction, so that no crash hides them from the lists of their organizations. */
+function birthSteps(wave: Wave, sums: Sums, items: NonNullable<EngineChange['items']>): Step[] {
   const running = { ...keys.runningWave(wave.rollout_config, wave.owner_kind, wave.id), entity: 'running_wave' };
+  const organizations = new Set(items.map(({ after }) => after.organization));
   return [
     step('wave', wave.id, { kind: 'put', row: { ...newWaveRow(wave), ...sums }, condition: missing('pk') }),
     step('wave', wave.id, { kind: 'put', row: running }),
+    ...[...organizations].map((organization) => step('wave', wave.id, { kind: 'put', row: waveOrganizationRow(wave.id, organization) })),
   ];
 }
 

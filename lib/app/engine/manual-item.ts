@@ -107,7 +107,6 @@ async function enqueue(services: EngineServices, request: ManualItem, block: Blo
     if (fresh !== null) refuseActive(fresh);
     throw conflict(`Block "${block.name}" was changed at the same moment; try again.`);
   }
-  await services.engine.noteOrganizations(wave.id, [item.organization]);
   await startDriver(services, wave.id, 1);
   return { ...item, version: 1 };
 }

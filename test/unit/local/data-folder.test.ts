@@ -45,15 +45,19 @@ test('a folder in use is refused, by this process or another, and free again onc
     [
       '--input-type=module',
       '-e',
-      `(await import(${JSON.stringify(module)})).openDataFolder(process.argv[1]); console.log('held'); setInterval(() => {}, 1000);`,
+      `globalThis.held = (await import(${JSON.stringify(module)})).openDataFolder(process.argv[1]); console.log('held'); setInterval(() => {}, 1000);`,
       folder(),
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
-  await once(holder.stdout, 'data');
-  expect(problem(() => openDataFolder(folder()))).toContain('Another process');
-  holder.kill('SIGKILL');
-  await once(holder, 'exit');
+  const gone = once(holder, 'exit');
+  try {
+    await once(holder.stdout, 'data');
+    expect(problem(() => openDataFolder(folder()))).toContain('Another process');
+  } finally {
+    holder.kill('SIGKILL');
+  }
+  await gone;
   openDataFolder(folder()).close();
 });
 
