@@ -198,9 +198,11 @@ function localRoutes(clock: VirtualClock) {
 
 const YEAR = 366 * 86_400_000;
 
-/** Enqueue runs that are open, whenever they want to be looked at again. */
+/** Enqueue runs that are open, and imports that a crash cut short and the tick goes on with, whenever they want to be looked at again. */
 async function preparing(services: Services): Promise<boolean> {
-  return (await services.engine.engine.dueEnqueueRuns(services.clock.now() + YEAR, 1)).length > 0;
+  const ever = services.clock.now() + YEAR;
+  const [runs, imports] = await Promise.all([services.engine.engine.dueEnqueueRuns(ever, 1), services.imports.imports.due(ever, 1)]);
+  return runs.length + imports.length > 0;
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {
