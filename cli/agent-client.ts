@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { AgentReport, agentReportAnswer, FinishRequest, ProgressRequest } from '../lib/contracts/api/agent.ts';
 import type { agentRun, claimedRun } from '../lib/contracts/api/rollouts.ts';
 

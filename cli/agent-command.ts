@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { reportedApp } from '../lib/contracts/api/agent.ts';
 import { type AgentOptions, DEFAULT_COMMAND, ReferenceAgent } from './agent.ts';
 import { AgentClient, Connections } from './agent-client.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorBody } from '../lib/contracts/api/errors.ts';
 
 /** What the API refused, in its own words. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ErrorBody } from '../lib/contracts/api/errors.ts';
 import type { VirtualClock } from './clock.ts';
 

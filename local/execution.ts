@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock, Ids } from '../lib/app/ports.ts';
 import type { Activity } from './activity.ts';
 import { type LocalHandler, localContext } from './lambda.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { StateMachineDefinition } from 'aws-local-stepfunctions';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * The only place that rewrites the ASL files for the local engine (aws-local-stepfunctions 3), and all that it rewrites:

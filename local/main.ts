@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SECOND } from '../lib/domain/shared/time.ts';
 import { adminKey, adminKeyFile, writeSecret } from './admin-key.ts';
 import { startVirtualFleet } from './agents/virtual-fleet.ts';

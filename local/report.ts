@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { item, wave as waveSchema } from '../lib/contracts/api/rollouts.ts';
 import type { ApiClient } from './api-client.ts';
 import { type HeldItem, heldItems } from './settled.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { awaitWave } from '../../lib/app/engine/wake.ts';
 import type { Services } from '../../lib/app/services.ts';
 import { awaitProgressInput } from '../../lib/contracts/workflow/wave.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { componentName, criticality, displayName, jsonObject, labels, name, versionText } from './api/common.ts';
 import { updateSystemConfig } from './api/system-config.ts';
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Caller } from '../app/keys/authenticate.ts';
 import type { RouteSpec } from '../contracts/api/route.ts';
 import type { apiRoutes } from '../contracts/api/routes.ts';

@@ -1,5 +1,5 @@
 import middy from '@middy/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { actorOf } from '../app/keys/authenticate.ts';
 import type { RouteSpec } from '../contracts/api/route.ts';
 import { apiRoutes, type NamedRoute, namedRoutes } from '../contracts/api/routes.ts';

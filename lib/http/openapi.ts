@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorBody } from '../contracts/api/errors.ts';
 import type { RouteSpec } from '../contracts/api/route.ts';
 import { everyRoute, type NamedRoute } from '../contracts/api/routes.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const environment = z.object({
   TABLE_NAME: z.string().min(1),

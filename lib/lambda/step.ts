@@ -1,5 +1,5 @@
 import middy from '@middy/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Services } from '../app/services.ts';
 import type { Handler } from './cold-start.ts';
 

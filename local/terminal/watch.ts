@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../lib/app/ports.ts';
 import { operatorRollout } from '../../lib/contracts/api/operator-rollout.ts';
 import { actionRun, item, itemDetail, wave as waveSchema } from '../../lib/contracts/api/rollouts.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ReferenceAgent } from '../../cli/agent.ts';
 import { AgentClient, Connections } from '../../cli/agent-client.ts';
 import { type FleetFile, fleetFile } from '../../lib/contracts/fleet.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import aslValidator from 'asl-validator';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { finishEnqueueOutput } from '../../lib/contracts/workflow/enqueue.ts';
 import { ENQUEUE_STATES, EXECUTION_ERRORS, WAVE_STATES } from '../../lib/contracts/workflow/states.ts';
 import { resolveOutput, WAVE_NEXT } from '../../lib/contracts/workflow/wave.ts';

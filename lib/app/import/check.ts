@@ -1,5 +1,5 @@
 import semver from 'semver';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type FleetFile, fleetFile } from '../../contracts/fleet.ts';
 import { parseWindow } from '../../domain/windows/parse-window.ts';
 import { type Mistake, type Path, readStrictYaml, type StrictYaml } from '../yaml/strict-yaml.ts';

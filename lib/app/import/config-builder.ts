@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { updateConfig } from '../../contracts/api/configs.ts';
 import { type Json, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Json, Managed } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig, SystemSettings } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type Mistake, type Path, pathText, type StrictYaml } from '../yaml/strict-yaml.ts';
 
 type Issue = z.core.$ZodIssue;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { appState, id, instantIn, instantOut, jsonObject } from './common.ts';
 
 /** SPEC §6, §7: what agents send and get. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { appState, componentName, id, idIn, instantIn, instantOut, jsonObject, name, reason, versionText } from './common.ts';
 import { managedIn, managedOut, reference, requestObject } from './managed.ts';
 

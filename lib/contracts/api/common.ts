@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Wire formats that every resource uses. Requests read times into epoch milliseconds; answers write ISO 8601 UTC. */
 

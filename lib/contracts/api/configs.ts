@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { id, idIn, instantOut, name, versionText } from './common.ts';
 import { managedIn, managedOut, requestObject } from './managed.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Every error of the API, and nothing else, has this body. */
 export const problem = z

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { id, instantOut } from './common.ts';
 
 /** SPEC §13: a fleet file on its way in. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { id, idIn, instantIn, instantOut, name } from './common.ts';
 import { managedOut } from './managed.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { id, idIn, instantIn, instantOut } from './common.ts';
 import { managedIn, managedOut, reference, requestObject } from './managed.ts';
 

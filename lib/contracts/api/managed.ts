@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { displayName, id, instantOut, labels, name } from './common.ts';
 
 /** What every object carries in an answer. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { appState, blocker, id, instantOut } from './common.ts';
 
 /** SPEC §5: the operator on the fleet. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { componentName, idIn } from './common.ts';
 
 /** Query parameters are texts; these read them. A parameter given twice is refused unless it is a list. */

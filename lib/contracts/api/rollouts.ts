@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { blocker, id, idIn, instantIn, instantOut, itemStatus, reason, runStatus, source, waveStatus } from './common.ts';
 import { managedOut, reference, requestObject } from './managed.ts';
 

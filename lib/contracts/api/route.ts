@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { archiveAnswer, archiveBody, forceQuery } from './common.ts';
 import { page } from './paging.ts';
 

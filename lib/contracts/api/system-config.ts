@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { jsonValue } from './common.ts';
 
 /** SPEC §1: SystemConfig. A flat object; keys that are not known here are free ones for templates. */

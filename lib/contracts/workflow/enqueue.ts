@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isEnqueueRunId } from './names.ts';
 
 /** Input and output of each task state of `enqueue.asl.json`; the same rules as in `wave.ts`. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** "Step Functions Execution Status Change", as EventBridge hands it to execution-watch; only what is read. */
 export const executionStatusChange = z.object({

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_BATCHES, MAX_ORDERS_PER_BATCH } from './history.ts';
 
 /**

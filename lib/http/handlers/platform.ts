@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { notFound } from '../../app/errors.ts';
 import type { ImportServices } from '../../app/import/ports.ts';
 import { getImport, type ImportProgress, startImport } from '../../app/import/start.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { ObjectStore } from '../../app/ports.ts';
 import { type Addressed, urlOf } from '../../app/urls.ts';
 import type { blocker as blockerSchema } from '../../contracts/api/common.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Downtime } from '../../app/ports.ts';
 import type * as clusters from '../../contracts/api/clusters.ts';
 import type * as maintenances from '../../contracts/api/maintenances.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { WaveView } from '../../app/engine/views.ts';
 import type { OperatorRow } from '../../app/operator/rows.ts';
 import type { ObjectStore } from '../../app/ports.ts';

@@ -1,6 +1,6 @@
 /** The agents' side of heartbeats.bench.ts, in a process of its own: keeps N connections busy with one report after the other. */
 import { connect, type Socket } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const plan = z.object({
   port: z.number(),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { errorBody } from '../../../lib/contracts/api/errors.ts';
 import { agentRoutes, apiRoutes, everyRoute, type NamedRoute, namedRoutes } from '../../../lib/contracts/api/routes.ts';
 import { refusalsOf } from '../../../lib/http/openapi.ts';

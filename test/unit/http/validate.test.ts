@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { AppError, type Problem } from '../../../lib/app/errors.ts';
 import { createBlock, createCluster } from '../../../lib/contracts/api/clusters.ts';
 import { createConfig } from '../../../lib/contracts/api/configs.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import * as clusters from '../clusters.ts';
 import { appState } from '../common.ts';
 import * as maintenances from '../maintenances.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import * as agent from '../agent.ts';
 import { labelKeys } from '../clusters.ts';
 import * as imports from '../import.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { itemStatus, reasonBody, runStatus, source, waveStatus } from '../common.ts';
 import * as configs from '../configs.ts';
 import * as operator from '../operator-rollout.ts';
