@@ -5,6 +5,7 @@ const PATHS = {
   k8s_cluster: 'k8sclusters',
   block: 'blocks',
   k8s_app: 'k8sapps',
+  agent: 'agents',
   maintenance: 'maintenances',
   downtime: 'downtimes',
   block_rollout_config: 'block-rollout-configs',

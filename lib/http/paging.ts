@@ -1,5 +1,5 @@
 import { invalid } from '../app/errors.ts';
-import type { Page, PageRequest } from '../app/resources/list.ts';
+import type { Page, PageRequest } from '../app/paging.ts';
 import { DEFAULT_PAGE_SIZE, MAX_DEPTH } from '../contracts/api/paging.ts';
 
 interface PagingQuery {

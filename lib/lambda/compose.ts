@@ -4,6 +4,7 @@ import { Table } from '../adapters/dynamodb/client.ts';
 import { DynamoEngineStore } from '../adapters/dynamodb/engine-store.ts';
 import { DynamoIdempotencyStore } from '../adapters/dynamodb/idempotency-store.ts';
 import { DynamoImportStore } from '../adapters/dynamodb/import-store.ts';
+import { DynamoListStore } from '../adapters/dynamodb/list-store.ts';
 import { DynamoObjectStore } from '../adapters/dynamodb/object-store.ts';
 import { DynamoPresenceStore } from '../adapters/dynamodb/presence-store.ts';
 import { jitteredRetry, type Retry } from '../adapters/dynamodb/retry.ts';
@@ -69,6 +70,7 @@ export function compose(f: Foundations) {
     objects,
     settings,
     engine: store,
+    lists: new DynamoListStore(table),
     presence,
     windows: { many: (ids) => windowsOf(imports, ids) },
     workflows,

@@ -10,11 +10,14 @@ import {
   type PresencePage,
   type PresenceStore,
 } from '../../app/agents/presence.ts';
+import type { AuditEvent, Create } from '../../app/ports.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import type { Table } from './client.ts';
 import { and, type Condition, eq, exists, gte, missing, or } from './expression.ts';
 import { keys } from './keys.ts';
+import { auditRow } from './object-store.ts';
 import type { Row } from './row.ts';
+import type { Action } from './transact.ts';
 
 /**
  * Attribute names of a presence row. Short, because the tick reads all of these rows each minute and a heartbeat writes one: the row of an
@@ -38,6 +41,7 @@ export const PRESENCE = {
   inbox: 'inbox',
   cancels: 'cancels',
   downtime: 'dt',
+  registeredAt: 'ra',
 } as const;
 
 const A = PRESENCE;
@@ -85,11 +89,17 @@ export class DynamoPresenceStore implements PresenceStore {
       [A.pausedUntil]: b.paused_until,
       [A.revoked]: null,
     };
-    return this.#update(b.agent, { set, default: { [A.inbox]: {} }, remove: REDUNDANT }, or(missing(A.host), eq(A.host, b.cluster_uid)));
+    return this.#update(
+      b.agent,
+      { set, default: { [A.inbox]: {}, [A.registeredAt]: b.now }, remove: REDUNDANT },
+      or(missing(A.host), eq(A.host, b.cluster_uid)),
+    );
   }
 
-  async unbind(agent: string): Promise<void> {
-    await this.#table.update(keys.presence(agent), { remove: [A.host, A.keyHash] }, exists('pk'));
+  async unbind(agent: string, audit: Create<AuditEvent>): Promise<boolean> {
+    const update = { remove: [A.host, A.keyHash] };
+    const freed: Action = { kind: 'update', key: keys.presence(agent), update, condition: exists(A.reportedAgentId) };
+    return (await this.#table.transact([freed, { kind: 'put', row: auditRow(audit) }])).ok;
   }
 
   async get(agent: string, consistent = false): Promise<Presence | null> {
@@ -189,5 +199,6 @@ export function presenceOf(row: Row): Presence {
     inbox: Object.fromEntries(Object.entries(inbox).map(([run, text]) => [run, decodeInboxRun(text)])),
     cancels: cancels instanceof Set ? [...cancels].map(String).sort() : [],
     downtime: textOf(row, A.downtime),
+    registered_at: numberOf(row, A.registeredAt),
   };
 }

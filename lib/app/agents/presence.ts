@@ -1,5 +1,6 @@
 import type { AppState } from '../../domain/shared/fleet.ts';
 import type { Instant } from '../../domain/shared/time.ts';
+import type { AuditEvent, Create } from '../ports.ts';
 
 /** How an agent says that it feels; null when it does not say. */
 export type AgentHealth = 'healthy' | 'degraded' | 'unhealthy' | 'critical';
@@ -37,6 +38,8 @@ export interface Presence {
   readonly cancels: readonly string[];
   /** The open Downtime (SPEC §6); closed by the next report. */
   readonly downtime: string | null;
+  /** When it registered first; null before. */
+  readonly registered_at: Instant | null;
 }
 
 /** An agent that has reported at least once. */
@@ -107,6 +110,7 @@ export interface Binding {
   readonly key_hash: string;
   readonly cluster_uid: string;
   readonly paused_until: Instant | null;
+  readonly now: Instant;
 }
 
 /** `ok: false` carries the row as it is; null = there is none. */
@@ -130,8 +134,8 @@ export interface PresenceStore {
   settle(beat: Beat, closed: string | null): Promise<Attempted>;
   /** Binds key and host; refused when the row is bound to another host. */
   bind(binding: Binding): Promise<Attempted>;
-  /** Takes key and host away, so that the next report of any host with a good key registers anew (`rebind`). */
-  unbind(agent: string): Promise<void>;
+  /** Takes key and host away, so that the next report of any host with a good key registers anew (`rebind`). False = there is no such agent. */
+  unbind(agent: string, audit: Create<AuditEvent>): Promise<boolean>;
   get(agent: string, consistent?: boolean): Promise<Presence | null>;
   getMany(agents: readonly string[]): Promise<Presence[]>;
   /** Agents of a workspace; with a cluster only those bound to it (null = those bound to none). */

@@ -64,6 +64,7 @@ export async function register(services: AgentServices, keys: AgentKeys, token: 
     key_hash: scope.key_hash,
     cluster_uid: who.cluster_uid,
     paused_until,
+    now: services.clock.now(),
   });
   if (!bound.ok) throw otherHost(bound.row?.cluster_uid ?? '', who);
   const row = await services.presence.get(who.agent, true);

@@ -1,19 +1,8 @@
 import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
 import { invalid } from '../errors.ts';
+import type { Page, PageRequest } from '../paging.ts';
 import type { KeyPage } from '../ports.ts';
 import type { EngineServices } from './services.ts';
-
-export interface PageRequest {
-  readonly page_size: number;
-  readonly page: number;
-  readonly cursor: string | null;
-}
-
-export interface Page<T> {
-  readonly count: number;
-  readonly rows: readonly T[];
-  readonly cursor: string | null;
-}
 
 export interface CommonFilters {
   readonly archived: boolean | null;

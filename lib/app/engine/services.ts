@@ -1,5 +1,6 @@
 import type { MaintenanceWindow } from '../../domain/windows/window.ts';
 import type { PresenceStore } from '../agents/presence.ts';
+import type { ListStore } from '../paging.ts';
 import type { Clock, Ids, Logger, ObjectStore, SettingsStore, WorkflowStarter } from '../ports.ts';
 import type { EngineStore } from './ports.ts';
 import type { Renderer } from './renderer.ts';
@@ -11,6 +12,7 @@ export interface EngineServices {
   readonly objects: ObjectStore;
   readonly settings: SettingsStore;
   readonly engine: EngineStore;
+  readonly lists: ListStore;
   readonly presence: PresenceStore;
   /** Recurring windows by id; missing ones are left out. */
   readonly windows: { many(ids: readonly string[]): Promise<ReadonlyMap<string, MaintenanceWindow>> };

@@ -4,7 +4,7 @@ import type { AppState } from '../../domain/shared/fleet.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { readGate } from '../engine/wave-facts.ts';
 import { invalid } from '../errors.ts';
-import type { Page, PageRequest } from '../resources/list.ts';
+import type { Page, PageRequest } from '../paging.ts';
 import { readFleet } from './fleet-rows.ts';
 import { type OperatorRow, rowsOf } from './rows.ts';
 

@@ -9,7 +9,7 @@ import { type Target, withBlocks } from '../engine/enqueue-targets.ts';
 import { targetsInScope } from '../engine/scope-count.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { invalid, notFound } from '../errors.ts';
-import type { Page, PageRequest } from './list.ts';
+import type { Page, PageRequest } from '../paging.ts';
 
 export type PreviewAction = 'install' | 'upgrade' | 'uninstall' | 'run' | 'none' | 'skip';
 

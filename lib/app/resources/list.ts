@@ -1,6 +1,7 @@
 import type { Managed } from '../../domain/shared/fleet.ts';
 import { MINUTE } from '../../domain/shared/time.ts';
 import { invalid } from '../errors.ts';
+import type { Page, PageRequest } from '../paging.ts';
 import type { Clock, Listing, ObjectStore, ObjectType, ObjectTypes } from '../ports.ts';
 
 /** Lists of objects (DESIGN A11): one partition per organization, merged for administrators; newest first. */
@@ -9,18 +10,6 @@ type Objects = { readonly objects: ObjectStore };
 
 const IDS_AT_ONCE = 1000;
 const ROWS_AT_ONCE = 500;
-
-export interface PageRequest {
-  readonly page_size: number;
-  readonly page: number;
-  readonly cursor: string | null;
-}
-
-export interface Page<T> {
-  readonly count: number;
-  readonly rows: readonly T[];
-  readonly cursor: string | null;
-}
 
 export interface ListFilters {
   /** null = both. */

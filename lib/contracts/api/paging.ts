@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import { componentName, idIn } from './common.ts';
 
+/** Comma-separated, repeated, or both. */
+const several = z.union([z.string(), z.array(z.string())]).transform((v) => [v].flat().flatMap((text) => text.split(',')));
+
 /** Query parameters are texts; these read them. A parameter given twice is refused unless it is a list. */
 export const filter = {
   text: z.string().min(1).max(253),
@@ -16,12 +19,9 @@ export const filter = {
       .transform(Number)
       .pipe(z.number().min(min).max(max))
       .meta({ type: 'integer', minimum: min, maximum: max }),
-  /** Comma-separated, repeated, or both. */
-  ids: z
-    .union([z.string(), z.array(z.string())])
-    .transform((v) => [v].flat().flatMap((text) => text.split(',')))
-    .pipe(z.array(idIn).min(1).max(100))
-    .meta({ type: 'array', items: { type: 'string', format: 'uuid' } }),
+  ids: several.pipe(z.array(idIn).min(1).max(100)).meta({ type: 'array', items: { type: 'string', format: 'uuid' } }),
+  choices: <C extends z.ZodType<unknown, string>>(choice: C) =>
+    several.pipe(z.array(choice).min(1).max(20)).meta({ type: 'array', items: { type: 'string' } }),
 } as const;
 
 export const MAX_PAGE_SIZE = 200;

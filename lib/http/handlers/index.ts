@@ -2,6 +2,7 @@ import type { EngineServices } from '../../app/engine/services.ts';
 import type { ImportServices } from '../../app/import/ports.ts';
 import type { ResourceServices } from '../../app/resources/services.ts';
 import type { Handlers } from '../api-types.ts';
+import { agentHandlers } from './agents.ts';
 import { configHandlers } from './configs.ts';
 import * as fleet from './fleet.ts';
 import { operatorHandlers } from './operator.ts';
@@ -23,6 +24,7 @@ export const handlersOf = ({ resources, engine, imports }: HandlerServices): Han
   apps: fleet.appHandlers(resources),
   maintenances: fleet.maintenanceHandlers(resources),
   downtimes: fleet.downtimeHandlers(resources),
+  agents: agentHandlers(engine),
   configs: configHandlers(resources, engine),
   waves: waveHandlers(engine),
   items: itemHandlers(engine),

@@ -1,5 +1,9 @@
 import type * as z from 'zod';
+import { NO_HOST } from '../../app/agents/presence.ts';
+import type { AgentView } from '../../app/agents/read-agents.ts';
 import type { Downtime } from '../../app/ports.ts';
+import { urlOf } from '../../app/urls.ts';
+import type * as agents from '../../contracts/api/agents.ts';
 import type * as clusters from '../../contracts/api/clusters.ts';
 import type * as maintenances from '../../contracts/api/maintenances.ts';
 import type * as organizations from '../../contracts/api/organizations.ts';
@@ -119,4 +123,31 @@ export const downtime = (value: Downtime, parents: Parents): z.input<typeof main
   ended_at: isoOrNull(value.ended_at),
   is_active: value.ended_at === null,
   counts_towards_sla: value.kind === 'generic',
+});
+
+/** It has no name but the one that it reports. */
+export const agent = ({ agent: value, state, online, k8s_app }: AgentView, parents: Parents): z.input<typeof agents.agent> => ({
+  id: value.id,
+  name: value.reported_agent_id,
+  display_name: null,
+  labels: {},
+  annotations: {},
+  created_at: isoOrNull(value.registered_at),
+  updated_at: isoOrNull(value.last_seen ?? value.registered_at),
+  archived: value.gone,
+  archived_at: null,
+  archived_reason: null,
+  url: urlOf('agent', value.id),
+  ...owners(value, parents),
+  k8s_cluster: value.k8s_cluster,
+  kind: value.kind,
+  reported_agent_id: value.reported_agent_id,
+  version: value.version,
+  state,
+  is_active: online,
+  last_seen: isoOrNull(value.last_seen),
+  cluster_uid: value.cluster_uid === NO_HOST ? null : value.cluster_uid,
+  k8s_app,
+  source_pop: null,
+  icon_url: null,
 });

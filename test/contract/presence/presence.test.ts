@@ -3,6 +3,7 @@ import { keys } from '../../../lib/adapters/dynamodb/keys.ts';
 import { DynamoPresenceStore } from '../../../lib/adapters/dynamodb/presence-store.ts';
 import { DynamoWatchStore } from '../../../lib/adapters/dynamodb/watch-store.ts';
 import { type Beat, type Binding, encodeInboxRun, FOREVER, type InboxRun } from '../../../lib/app/agents/presence.ts';
+import { auditOf } from '../../../lib/app/engine/audit.ts';
 import { type Embedded, embedded } from '../../support/embedded.ts';
 
 let e: Embedded;
@@ -24,6 +25,7 @@ const binding = (change: Partial<Binding> = {}): Binding => ({
   key_hash: 'Hq3pXq9m1q0vU5yJx3m2Zr8a7c6b5d4e3f2g1h0iJkL',
   cluster_uid: '8f1c1f8e-5b1f-4c53-9d0a-5a6a4f0c9b11',
   paused_until: null,
+  now: e.clock.now(),
   ...change,
 });
 const beatOf = (b: Binding, change: Partial<Beat> = {}): Beat => ({
@@ -36,6 +38,15 @@ const beatOf = (b: Binding, change: Partial<Beat> = {}): Beat => ({
   apps: 'polycrate-operator\t0.34.0\tO',
   ...change,
 });
+const audit = (agent: string) =>
+  auditOf(
+    { ids: e.ids },
+    'test',
+    'agent.rebind',
+    { type: 'agent', id: agent, organization: null },
+    { before: null, after: null },
+    e.clock.now(),
+  );
 const spent = () => ({ ...e.table.units.total });
 const run: InboxRun = {
   block: 'ayedo/k8s/polycrate-operator',
@@ -113,7 +124,8 @@ describe('binding', () => {
     const b = await reporting();
     expect((await store.bind({ ...b, cluster_uid: 'second' })).ok).toBe(false);
     expect((await store.bind({ ...b, key_hash: 'rotated' })).ok).toBe(true);
-    await store.unbind(b.agent);
+    expect(await store.unbind(b.agent, audit(b.agent))).toBe(true);
+    expect(await store.unbind(e.ids.fresh(), audit(b.agent))).toBe(false);
     expect((await store.bind({ ...b, cluster_uid: 'second' })).ok).toBe(true);
     expect((await store.get(b.agent, true))?.cluster_uid).toBe('second');
   });

@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import * as agents from '../agents.ts';
 import * as clusters from '../clusters.ts';
 import { appState } from '../common.ts';
 import * as maintenances from '../maintenances.ts';
 import * as organizations from '../organizations.ts';
-import { filter, listQuery, ownedListQuery } from '../paging.ts';
+import { filter, listQuery, ownedHistoryQuery, ownedListQuery } from '../paging.ts';
 import { readRoutes, resourceRoutes, route } from '../route.ts';
 
 /** Objects that people keep: the fleet and its maintenances. */
@@ -55,6 +56,28 @@ export const fleetRoutes = {
     update: clusters.updateApp,
     query: ownedListQuery({ k8s_cluster: filter.id.exactOptional(), state: appState.exactOptional() }),
   }),
+  agents: {
+    ...readRoutes({
+      path: 'agents',
+      word: 'agent',
+      row: agents.agent,
+      one: agents.agent,
+      query: ownedHistoryQuery({
+        k8s_cluster: filter.id.exactOptional(),
+        kind: filter.choices(agents.agentKind).exactOptional(),
+        version: filter.text.exactOptional(),
+        online_status: filter.flag.exactOptional(),
+      }),
+    }),
+    rebind: route({
+      path: 'agents/{id}/rebind',
+      method: 'POST',
+      right: 'admin',
+      summary: 'Let an agent report from another host: its cluster was rebuilt',
+      request: z.strictObject({}),
+      answers: { 200: agents.agent },
+    }),
+  },
   maintenances: {
     ...resourceRoutes({
       path: 'maintenances',
