@@ -10,7 +10,7 @@ import { type HttpEvent, type HttpResult, originOf, type Reply, requestIdOf, res
 import { failed } from './failed.ts';
 import { type OnceServices, once } from './once.ts';
 import { Router } from './router.ts';
-import { validated } from './validate.ts';
+import { refuseUnkept, validated } from './validate.ts';
 
 export interface ApiOptions {
   /** Checks each answer against its schema; on in tests and local runs, off where requests are paid for. */
@@ -64,7 +64,11 @@ function callOf(spec: RouteSpec, event: HttpEvent) {
 function bodyOf(spec: RouteSpec, event: HttpEvent): unknown {
   const limit = spec.max_bytes ?? DEFAULT_MAX_BYTES;
   if (spec.request === undefined) return undefined;
-  if (spec.request !== 'raw') return validated(spec.request, jsonBody(event, limit));
+  if (spec.request !== 'raw') {
+    const body = jsonBody(event, limit);
+    refuseUnkept(body);
+    return validated(spec.request, body);
+  }
   const bytes = rawBody(event, limit) ?? Buffer.alloc(0);
   return { bytes, content_type: event.headers['content-type'] ?? null } satisfies RawBody;
 }

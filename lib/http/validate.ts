@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { AppError, type Problem } from '../app/errors.ts';
+import { valueProblems } from '../contracts/object-keys.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -10,6 +11,18 @@ export function validated<S extends z.ZodType>(schema: S, value: unknown): z.out
   throw new AppError(
     'invalid',
     result.error.issues.flatMap((issue) => problemsOf(issue)),
+  );
+}
+
+const MOST_NAMED = 20;
+
+/** Keys and depths that nothing here keeps are refused before any schema looks: a schema's library would drop some of them silently. */
+export function refuseUnkept(value: unknown): void {
+  const problems = valueProblems(value).slice(0, MOST_NAMED);
+  if (problems.length === 0) return;
+  throw new AppError(
+    'invalid',
+    problems.map(({ path, reason }) => ({ code: 'invalid', detail: sentence(reason), attr: attrOf(path) })),
   );
 }
 

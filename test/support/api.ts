@@ -7,6 +7,7 @@ import { seed } from '../../lib/app/engine/seed.ts';
 import { createApiKey } from '../../lib/app/resources/access-keys.ts';
 import type { HttpResult } from '../../lib/http/event.ts';
 import { compose } from '../../lib/lambda/compose.ts';
+import { EmbeddedClient } from '../../local/embedded-client.ts';
 import { startTable } from '../../local/table.ts';
 import { HandClock } from './embedded.ts';
 
@@ -28,9 +29,9 @@ export interface Answered {
 const silent = { info: () => undefined, warn: () => undefined, error: (event: string, fields?: object) => console.error(event, fields) };
 
 /** The functions behind the HTTP API, on the real table in memory; what they start is only noted. */
-export async function startApi() {
+export async function startApi(options: { readonly embedded?: boolean } = {}) {
   const table = await startTable({ file: null });
-  const client = documentClient(table.client);
+  const client = options.embedded === true ? embeddedClient(table.client.endpoint) : documentClient(table.client);
   const clock = new HandClock();
   const started: string[] = [];
   const noted = (what: string): 'started' => {
@@ -70,6 +71,11 @@ export async function startApi() {
   };
 }
 export type Api = Awaited<ReturnType<typeof startApi>>;
+
+function embeddedClient(endpoint: unknown) {
+  const embedded = new EmbeddedClient(String(endpoint));
+  return Object.assign(embedded.sender(), { destroy: () => embedded.destroy() });
+}
 
 type Fn = (event: unknown, context: never) => Promise<unknown>;
 

@@ -1,6 +1,7 @@
 import semver from 'semver';
 import type * as z from 'zod';
 import { type FleetFile, fleetFile } from '../../contracts/fleet.ts';
+import { valueProblems } from '../../contracts/object-keys.ts';
 import { parseWindow } from '../../domain/windows/parse-window.ts';
 import { type Mistake, type Path, readStrictYaml, type StrictYaml } from '../yaml/strict-yaml.ts';
 import { at, mistakesOf } from './reasons.ts';
@@ -50,6 +51,7 @@ export function checkFleet(text: string, checks: Checks): Checked {
     ...windows(yaml),
     ...settings(yaml),
     ...tooBig(yaml),
+    ...tooDeep(yaml),
     ...rolloutConfigs(yaml, checks.config),
     ...simulationRules(yaml, checks.selector),
   ];
@@ -127,7 +129,7 @@ function settings(yaml: StrictYaml): Mistake[] {
   const config = root(yaml).value['system_config'];
   if (!isRecord(config)) return [];
   const mistakes = ['allow_downgrade', 'expected_targets']
-    .filter((key) => key in config)
+    .filter((key) => Object.hasOwn(config, key))
     .map((key) => at(yaml, ['system_config', key], 'key', 'belongs to a change by hand (PATCH), not into a file'));
   const version = config['OPERATOR_BLOCK_VERSION'];
   if (typeof version === 'string' && version !== '' && semver.valid(version.replace(/^v/, '')) === null) {
@@ -152,6 +154,16 @@ function tooBig(yaml: StrictYaml): Mistake[] {
     if (Buffer.byteLength(JSON.stringify(own)) <= MAX_RECORD_BYTES) return [];
     return [at(yaml, path, 'value', `is larger than ${MAX_RECORD_BYTES / 1024} KiB`)];
   });
+}
+
+/** What is kept as it is written must fit into a row of the table (the reader itself refuses keys). */
+function tooDeep(yaml: StrictYaml): Mistake[] {
+  const owners = [...workspaces(yaml), ...clusters(yaml)];
+  const blocks = owners
+    .flatMap((owner) => entries(owner, 'blocks'))
+    .map(({ path, value }) => ({ path: [...path, 'config'], value: value['config'] }));
+  const kept = [...blocks, { path: ['system_config'], value: root(yaml).value['system_config'] }];
+  return kept.flatMap(({ path, value }) => valueProblems(value, path)).map((problem) => at(yaml, problem.path, 'value', problem.reason));
 }
 
 /** Stands for an id that only follows from the names. */

@@ -25,8 +25,8 @@ export const hashesOf = (fields: Fields): Hashes =>
 
 /** SPEC §13: fields are written only where the file differs from the last import, so that what people changed since then stays. */
 export function difference(fields: Fields, now: Hashes, last: Hashes): Difference {
-  const set = Object.fromEntries(Object.entries(fields).filter(([field]) => now[field] !== last[field]));
-  return { set, cleared: Object.keys(last).filter((field) => !(field in fields)) };
+  const set = Object.fromEntries(Object.entries(fields).filter(([field]) => !Object.hasOwn(last, field) || now[field] !== last[field]));
+  return { set, cleared: Object.keys(last).filter((field) => !Object.hasOwn(fields, field)) };
 }
 
 export const isSame = (a: object, b: object): boolean => canonicalize(a) === canonicalize(b);

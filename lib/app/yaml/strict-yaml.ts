@@ -1,4 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseAllDocuments, type Scalar, type YAMLMap } from 'yaml';
+import { isRefusedKey } from '../../contracts/object-keys.ts';
 
 /**
  * SPEC §8 "YAML", §13: YAML 1.2 core plus merge keys, and nothing that means one thing to a person and another to a parser: doubled keys, several
@@ -205,8 +206,8 @@ class Reader implements StrictYaml {
       this.#mistake(at, path, `a key must be a text${source}`);
       return null;
     }
-    if (key.value === '__proto__') {
-      this.#mistake(at, path, 'the key __proto__ is not allowed');
+    if (isRefusedKey(key.value)) {
+      this.#mistake(at, path, `the key ${key.value} is not allowed; choose another`);
       return null;
     }
     if (seen.has(key.value)) {

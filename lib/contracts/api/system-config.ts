@@ -69,7 +69,7 @@ export const updateSystemConfig = z
   .catchall(jsonValue)
   .check((ctx) => {
     for (const key of Object.keys(ctx.value)) {
-      const problem = key in known ? null : keyProblem(key);
+      const problem = Object.hasOwn(known, key) ? null : keyProblem(key);
       if (problem !== null) ctx.issues.push({ code: 'custom', message: problem, path: [key], input: ctx.value[key] });
     }
   })

@@ -41,7 +41,7 @@ describe('the fleet file is YAML that means one thing', () => {
     ['an anchor in itself', `${HEAD}system_config: &s {X: *s}\n`, [expect.stringContaining('the anchor &s contains itself')]],
     ['a tab as indentation', `${HEAD}organizations:\n\t- name: a\n`, [expect.stringContaining('a tab is used as indentation; use blanks')]],
     ['an open bracket', `${HEAD}organizations: [{name: a}\n`, [expect.stringMatching(/^\d+:\d+ Flow sequence/)]],
-    ['__proto__', `${HEAD}system_config: {__proto__: {a: 1}}\n`, ['2:17 system_config: the key __proto__ is not allowed']],
+    ['__proto__', `${HEAD}system_config: {__proto__: {a: 1}}\n`, ['2:17 system_config: the key __proto__ is not allowed; choose another']],
   ])('refuses %s', (_name, text, expected) => {
     expect(mistakes(text)).toEqual(expected);
   });
