@@ -10,4 +10,4 @@ export const makeHandler = (services: Services) => {
   return (event: unknown, context: never) => services.units.within('agent', async () => handle(event as HttpEvent, context));
 };
 
-export const handler = coldStart(makeHandler);
+export const handler = coldStart('agent-api', makeHandler);

@@ -12,4 +12,4 @@ export const makeHandler = (services: Services, checkAnswers = false) => {
   return (event: unknown, context: never) => services.units.within('api', async () => handle(event as HttpEvent, context));
 };
 
-export const handler = coldStart(makeHandler);
+export const handler = coldStart('api', makeHandler);

@@ -9,4 +9,4 @@ export const makeHandler = (services: Services) => {
   return (event: unknown, context: never) => services.units.within('authorizer', async () => authorize(event as AuthorizerEvent, context));
 };
 
-export const handler = coldStart(makeHandler);
+export const handler = coldStart('authorizer', makeHandler);

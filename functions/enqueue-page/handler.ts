@@ -9,4 +9,4 @@ export const makeHandler = (services: Services) =>
     EnqueuePage: step(enqueuePageInput, enqueuePageOutput, (s, input) => enqueuePage(s.engine, input)),
   });
 
-export const handler = coldStart(makeHandler);
+export const handler = coldStart('enqueue-page', makeHandler);

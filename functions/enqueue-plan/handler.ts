@@ -11,4 +11,4 @@ export const makeHandler = (services: Services) =>
     Finish: step(enqueue.finishEnqueueInput, enqueue.finishEnqueueOutput, (s, input) => finishEnqueue(s.engine, input)),
   });
 
-export const handler = coldStart(makeHandler);
+export const handler = coldStart('enqueue-plan', makeHandler);

@@ -7,9 +7,9 @@ import { coldStart } from '../../lib/lambda/cold-start.ts';
 /** Target of the rule for "Step Functions Execution Status Change". */
 export const makeHandler = (services: Services) =>
   middy(async (event: unknown) => {
-    const { name, status, error } = executionStatusChange.parse(event).detail;
+    const { name, status, error, input } = executionStatusChange.parse(event).detail;
     if (status === 'RUNNING' || status === 'PENDING_REDRIVE') return;
-    await executionWatch(services.engine, { execution: name, status, error: error ?? null });
+    await executionWatch(services.engine, { execution: name, status, error: error ?? null, input: input ?? null });
   });
 
-export const handler = coldStart(makeHandler);
+export const handler = coldStart('execution-watch', makeHandler);

@@ -6,4 +6,4 @@ import { coldStart } from '../../lib/lambda/cold-start.ts';
 /** Called by the scheduler each minute. */
 export const makeHandler = (services: Services) => middy(() => services.units.within('tick', () => minuteTick(services)));
 
-export const handler = coldStart(makeHandler);
+export const handler = coldStart('tick', makeHandler);

@@ -8,4 +8,4 @@ import { step, workflowHandler } from '../../lib/lambda/step.ts';
 export const makeHandler = (services: Services) =>
   workflowHandler(services, 'await', { AwaitProgress: step(awaitProgressInput, z.void(), (s, input) => awaitWave(s.engine, input)) });
 
-export const handler = coldStart(makeHandler);
+export const handler = coldStart('wave-await', makeHandler);

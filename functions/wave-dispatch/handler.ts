@@ -9,4 +9,4 @@ export const makeHandler = (services: Services) =>
     DispatchBatch: step(dispatchBatchInput, dispatchBatchOutput, (s, input) => dispatchBatch(s.engine, input)),
   });
 
-export const handler = coldStart(makeHandler);
+export const handler = coldStart('wave-dispatch', makeHandler);

@@ -10,4 +10,4 @@ export const makeHandler = (services: Services) =>
     RecordFailure: step(recordFailureInput, recordFailureOutput, (s, input) => recordFailure(s.engine, input)),
   });
 
-export const handler = coldStart(makeHandler);
+export const handler = coldStart('wave-end', makeHandler);

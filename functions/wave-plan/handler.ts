@@ -14,4 +14,4 @@ export const makeHandler = (services: Services) =>
     ContinueAsNew: step(wave.continueAsNewInput, wave.continueAsNewOutput, (s, input) => continueAsNew(s.engine, input)),
   });
 
-export const handler = coldStart(makeHandler);
+export const handler = coldStart('wave-plan', makeHandler);

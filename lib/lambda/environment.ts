@@ -1,18 +1,46 @@
 import * as z from 'zod';
 
-const environment = z.object({
-  TABLE_NAME: z.string().min(1),
-  WAVE_MACHINE_ARN: z.string().default(''),
-  ENQUEUE_MACHINE_ARN: z.string().default(''),
-  /** Hash of the deployed wave definition. */
-  WAVE_DEFINITION: z.string().min(1).optional(),
-});
-export type Environment = z.infer<typeof environment>;
+const text = z.string().min(1);
+const arnOf = (service: string) => z.string().regex(new RegExp(`^arn:[a-z-]+:${service}:`), `is not the ARN of something in ${service}`);
 
-/** What a function is configured with; a missing or broken value is named at cold start, not at the first use. */
-export function readEnvironment(values: Readonly<Record<string, string | undefined>>): Environment {
-  const read = environment.safeParse(values);
-  if (read.success) return read.data;
-  const names = read.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new Error(`The environment of this function is not complete: ${names.join('; ')}. Deploy it anew.`);
+/** Every value that any function is configured with. */
+const VALUES = {
+  TABLE_NAME: text,
+  WAVE_MACHINE_ARN: arnOf('states'),
+  ENQUEUE_MACHINE_ARN: arnOf('states'),
+  /** Hash of the deployed wave definition; an execution that carries another goes on in a new generation. */
+  WAVE_DEFINITION: text,
+} as const;
+type Name = keyof typeof VALUES;
+
+/**
+ * Which function needs which values, and so what it may do (DESIGN §6): one without the ARN of a state machine starts no execution of it.
+ * A test compares this with the template.
+ */
+export const NEEDS = {
+  'agent-api': ['TABLE_NAME', 'ENQUEUE_MACHINE_ARN'],
+  api: ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN'],
+  authorizer: ['TABLE_NAME'],
+  'wave-plan': ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN', 'WAVE_DEFINITION'],
+  'wave-dispatch': ['TABLE_NAME'],
+  'wave-await': ['TABLE_NAME'],
+  'wave-end': ['TABLE_NAME'],
+  'enqueue-plan': ['TABLE_NAME', 'WAVE_MACHINE_ARN'],
+  'enqueue-page': ['TABLE_NAME'],
+  tick: ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN'],
+  'execution-watch': ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN'],
+} as const satisfies Record<string, readonly Name[]>;
+export type FunctionName = keyof typeof NEEDS;
+
+/** What a function needs is there and well-formed; everything else is absent. */
+export type Environment = { readonly [N in Name]?: string } & { readonly TABLE_NAME: string };
+
+/** What the function is configured with; missing or broken values are named, with the function's name, at cold start and not at the first use. */
+export function readEnvironment(name: FunctionName, values: Readonly<Record<string, string | undefined>>): Environment {
+  const needs: readonly Name[] = NEEDS[name];
+  const schema = z.object(Object.fromEntries(needs.map((need) => [need, VALUES[need]])));
+  const read = schema.safeParse(values);
+  if (read.success) return read.data as Environment;
+  const problems = read.error.issues.map(({ path, message }) => `${path.join('.')} ${values[String(path[0])] ? message : 'is missing'}`);
+  throw new Error(`Function ${name} is not configured completely: ${problems.join('; ')}. Deploy the stacks anew (npm run deploy).`);
 }

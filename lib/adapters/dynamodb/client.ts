@@ -53,9 +53,15 @@ const UNSIGNED: Pick<DynamoDBClientConfig, 'signer'> = {
 const isLoopback = (endpoint: unknown): boolean =>
   typeof endpoint === 'string' && /^http:\/\/(127\.0\.0\.1|localhost)(:|\/|$)/.test(endpoint);
 
+/** A connection that hangs must not cost a function its whole time: the call ends, and is tried again. */
+const PATIENCE: DynamoDBClientConfig = {
+  maxAttempts: 2,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+};
+
 export function documentClient(config: DynamoDBClientConfig): DynamoDBDocumentClient {
   const local = isLoopback(config.endpoint);
-  const client = new DynamoDBClient({ ...(local ? { ...UNSIGNED, maxAttempts: 1 } : { maxAttempts: 2 }), ...config });
+  const client = new DynamoDBClient({ ...(local ? { ...UNSIGNED, maxAttempts: 1 } : PATIENCE), ...config });
   const document = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true, convertEmptyValues: false } });
   // What only the service looks at, or nobody: a fifth of a call's time.
   if (local)

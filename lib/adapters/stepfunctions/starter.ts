@@ -1,5 +1,6 @@
 import {
   ExecutionAlreadyExists,
+  InvalidToken,
   SendTaskSuccessCommand,
   SFNClient,
   StartExecutionCommand,
@@ -9,9 +10,10 @@ import {
 import type { WorkflowStarter } from '../../app/ports.ts';
 import { enqueueExecutionName, waveExecutionName } from '../../contracts/workflow/names.ts';
 
+/** null = this function may not start it (DESIGN §6). */
 export interface StateMachineArns {
-  readonly wave: string;
-  readonly enqueue: string;
+  readonly wave: string | null;
+  readonly enqueue: string | null;
 }
 
 /** The real thing: AWS Step Functions. A start under a name that exists, and a wake for a token that is gone, have what they wanted. */
@@ -26,24 +28,26 @@ export class StepFunctionsStarter implements WorkflowStarter {
 
   async startWave(input: { block_rollout: string; generation: number }): Promise<'started' | 'exists'> {
     const { block_rollout, generation } = input;
-    return this.#start(this.#machines.wave, waveExecutionName(block_rollout, generation), { block_rollout, generation });
+    return this.#start('wave', waveExecutionName(block_rollout, generation), { block_rollout, generation });
   }
 
   async startEnqueue(input: { enqueue_run: string; generation?: number }): Promise<'started' | 'exists'> {
     const { enqueue_run, generation = 1 } = input;
-    return this.#start(this.#machines.enqueue, enqueueExecutionName(enqueue_run, generation), { enqueue_run, generation });
+    return this.#start('enqueue', enqueueExecutionName(enqueue_run, generation), { enqueue_run, generation });
   }
 
   async sendWake(token: string): Promise<void> {
     try {
       await this.#client.send(new SendTaskSuccessCommand({ taskToken: token, output: '{}' }));
     } catch (error) {
-      if (error instanceof TaskTimedOut || error instanceof TaskDoesNotExist) return;
+      if (error instanceof TaskTimedOut || error instanceof TaskDoesNotExist || error instanceof InvalidToken) return;
       throw error;
     }
   }
 
-  async #start(stateMachineArn: string, name: string, input: object): Promise<'started' | 'exists'> {
+  async #start(machine: keyof StateMachineArns, name: string, input: object): Promise<'started' | 'exists'> {
+    const stateMachineArn = this.#machines[machine];
+    if (stateMachineArn === null) throw new Error(`This function may not start the ${machine} machine; the tick will.`);
     try {
       await this.#client.send(new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }));
       return 'started';
@@ -54,4 +58,9 @@ export class StepFunctionsStarter implements WorkflowStarter {
   }
 }
 
-export const stepFunctionsStarter = (machines: StateMachineArns): WorkflowStarter => new StepFunctionsStarter(new SFNClient({}), machines);
+/** Every call has an end before the function's own; what does not get through in three tries is left to the tick. */
+export const stepFunctionsStarter = (machines: StateMachineArns): WorkflowStarter =>
+  new StepFunctionsStarter(
+    new SFNClient({ maxAttempts: 3, requestHandler: { connectionTimeout: 1_000, requestTimeout: 4_000, throwOnRequestTimeout: true } }),
+    machines,
+  );

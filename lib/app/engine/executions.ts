@@ -1,6 +1,7 @@
 import type { ExecutionEnded } from '../../contracts/workflow/events.ts';
-import { parseExecutionName } from '../../contracts/workflow/names.ts';
+import { isWaveId, parseExecutionName } from '../../contracts/workflow/names.ts';
 import type { ContinueAsNewInput, ContinueAsNewOutput, RecordFailureInput, RecordFailureOutput } from '../../contracts/workflow/wave.ts';
+import { findConfig } from './config-list.ts';
 import { ENQUEUE_PATIENCE } from './enqueue-run.ts';
 import type { EngineServices } from './services.ts';
 import { startDriver } from './wake.ts';
@@ -22,12 +23,29 @@ export async function executionWatch(services: EngineServices, ended: ExecutionE
   if (ended.status === 'SUCCEEDED' || ended.error === 'WaveBlocked' || ended.error === 'InvalidInput') return;
   const name = parseExecutionName(ended.execution);
   if (name?.machine === 'enqueue') return restartEnqueue(services, name.enqueue_run);
-  const wave = name?.block_rollout ?? null;
-  if (wave === null) return;
-  const state = await services.engine.wave(wave);
-  if (state?.wave.driver !== ended.execution) return;
-  services.log.warn('driver_replaced', { wave, driver: ended.execution, status: ended.status, error: ended.error });
-  await startDriver(services, wave, state.wave.generation + 1);
+  for (const wave of name === null ? await wavesOfInput(services, ended.input) : [name.block_rollout]) {
+    const state = await services.engine.wave(wave);
+    if (state?.wave.driver !== ended.execution) continue;
+    services.log.warn('driver_replaced', { wave, driver: ended.execution, status: ended.status, error: ended.error });
+    await startDriver(services, wave, state.wave.generation + 1);
+  }
+}
+
+/** The console names executions by itself: what this one may have driven follows from what was typed (SPEC §10). */
+async function wavesOfInput(services: EngineServices, text: string | null): Promise<readonly string[]> {
+  const { block_rollout, rollout_config } = typedInput(text);
+  if (typeof block_rollout === 'string') return isWaveId(block_rollout.toLowerCase()) ? [block_rollout.toLowerCase()] : [];
+  const config = typeof rollout_config === 'string' ? await findConfig(services, rollout_config) : null;
+  return config === null ? [] : services.engine.runningWavesOfConfig(config.id);
+}
+
+function typedInput(text: string | null): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}');
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
 }
 
 /** An enqueue run that was cut short goes on: what it had made is found again by its conditions. */

@@ -7,6 +7,7 @@ import { plan } from '../../domain/plan/plan.ts';
 import { DAY, type Instant, MINUTE, SECOND } from '../../domain/shared/time.ts';
 import { applyPlan } from './apply-plan.ts';
 import type { EngineServices } from './services.ts';
+import { wakeFormerDriver } from './wake.ts';
 import { fingerprint, planFactsOf, readCandidates, readFrame, type WaveFrame } from './wave-facts.ts';
 
 /** Most candidates that one plan reads; what is left is read by the next. */
@@ -16,8 +17,10 @@ const MOST_ROUNDS = 40;
 
 /** SPEC §3, DESIGN §5: one turn of a wave's driver. Claims the wave first; an execution that lost it ends as `taken_over`. */
 export async function planWave(services: EngineServices, input: PlanWaveInput): Promise<PlanWaveOutput> {
-  if (input.turn === 0 && !(await services.engine.claimDriver(input.block_rollout, input.execution, input.generation)))
-    return ended(input, 'taken_over', '');
+  if (input.turn === 0) {
+    if (!(await services.engine.claimDriver(input.block_rollout, input.execution, input.generation))) return ended(input, 'taken_over', '');
+    await wakeFormerDriver(services, input.block_rollout, input.execution);
+  }
   for (let round = 1; ; round++) {
     const now = services.clock.now();
     const frame = await readFrame(services, input.block_rollout, now);

@@ -25,11 +25,27 @@ export async function awaitWave(services: EngineServices, input: AwaitProgressIn
 export const wakeWave = (services: EngineServices, wave: string): Promise<void> =>
   services.soon(`wake ${wave}`, () => wakeNow(services, wave));
 
-/** Only the first who asks sends. */
+/** Only the first who asks sends. What was to be told is committed already, so a wake that cannot be sent is no fault: the tick sends it again. */
 async function wakeNow(services: EngineServices, wave: string): Promise<void> {
   const row = await services.engine.wakeRow(wave);
   if (row === null || row.woken_at !== null) return;
-  if (await services.engine.takeWake(wave, row.token, services.clock.now())) await services.workflows.sendWake(row.token);
+  if (!(await services.engine.takeWake(wave, row.token, services.clock.now()))) return;
+  await orTheTick(services, 'wake_not_sent', wave, () => services.workflows.sendWake(row.token));
+}
+
+/** Step Functions is busy or away: logged, and made up for by the tick from the wave's `recheck_at` (safety layer 3). */
+async function orTheTick(services: EngineServices, event: string, wave: string, send: () => Promise<unknown>): Promise<void> {
+  try {
+    await send();
+  } catch (error) {
+    services.log.warn(event, { wave, error: String(error) });
+  }
+}
+
+/** An execution that lost its wave waits for nothing any more: it is told at once and ends, instead of at its time-out. */
+export async function wakeFormerDriver(services: EngineServices, wave: string, driver: string): Promise<void> {
+  const row = await services.engine.wakeRow(wave);
+  if (row !== null && row.driver !== driver) await wakeNow(services, wave);
 }
 
 /** Wakes all waves of a config, e.g. because a limit was changed. */
@@ -42,12 +58,13 @@ export async function wakeWavesOf(services: EngineServices, config: string | nul
 export const wakeGate = (services: EngineServices): Promise<void> =>
   services.soon('wake gate', () => wakeWavesOf(services, operatorConfigId(services.ids)));
 
-/** Sees to it that somebody drives this wave: wakes its driver, or starts an execution when it has none. */
+/** After a commit that made the wave due: wakes its driver, or starts an execution when it has none. */
 export async function driveWave(services: EngineServices, wave: string): Promise<void> {
   const state = await services.engine.wave(wave);
   if (state === null) return;
-  if (state.wave.driver === null) await startDriver(services, wave, state.wave.generation + 1);
-  else await wakeWave(services, wave);
+  const next = state.wave.generation + 1;
+  if (state.wave.driver !== null) await wakeWave(services, wave);
+  else await orTheTick(services, 'driver_not_started', wave, () => startDriver(services, wave, next));
 }
 
 /** A closed execution keeps its name: then the next generation is tried. */

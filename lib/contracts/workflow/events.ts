@@ -6,6 +6,8 @@ export const executionStatusChange = z.object({
     executionArn: z.string(),
     name: z.string().min(1).max(80),
     status: z.enum(['RUNNING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'ABORTED', 'PENDING_REDRIVE']),
+    /** What it was started with, as JSON; missing when it is too large for an event. */
+    input: z.string().nullish(),
     /** Error of a Fail state or of the engine; missing while running or after success. */
     error: z.string().nullish(),
     cause: z.string().nullish(),
@@ -17,4 +19,6 @@ export interface ExecutionEnded {
   readonly execution: string;
   readonly status: 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
   readonly error: string | null;
+  /** What it was started with, as JSON; null when the event did not say. */
+  readonly input: string | null;
 }

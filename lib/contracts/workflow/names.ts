@@ -14,6 +14,7 @@ export type ExecutionName =
   | { readonly machine: 'wave'; readonly block_rollout: string; readonly generation: number }
   | { readonly machine: 'enqueue'; readonly enqueue_run: string; readonly generation: number };
 
+export const isWaveId = (id: string): boolean => WAVE_ID.test(id);
 export const isEnqueueRunId = (id: string): boolean => ENQUEUE_RUN.test(id);
 
 export function waveExecutionName(block_rollout: string, generation: number): string {

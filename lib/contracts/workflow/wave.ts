@@ -18,10 +18,14 @@ const position = { block_rollout: id, generation, turn: z.int().min(0).default(0
 export const resolveInput = z.object({ input: z.unknown(), execution });
 export type ResolveInput = z.infer<typeof resolveInput>;
 
+export const MAX_SAID = 10_000;
+/** For the person who started it in the console. */
+const said = z.string().max(MAX_SAID).default('');
+
 export const resolveOutput = z.discriminatedUnion('next', [
   z.object({ next: z.literal('plan'), ...position }),
-  z.object({ next: z.literal('started_others'), waves: z.array(id).max(1_000) }),
-  z.object({ next: z.literal('enqueued'), enqueue_run: z.string() }),
+  z.object({ next: z.literal('started_others'), waves: z.array(id).max(1_000), said }),
+  z.object({ next: z.literal('enqueued'), enqueue_run: z.string(), said }),
   /** `cause` is read in the console by the person who typed the input: what is wrong and what is expected. */
   z.object({ next: z.literal('invalid'), cause: z.string().min(1).max(2_000) }),
 ]);

@@ -49,10 +49,16 @@ test('any other refusal of a start is thrown', async () => {
 });
 
 test('a wake whose task is over had what it wanted', async () => {
-  for (const gone of [error(TaskTimedOut), error(TaskDoesNotExist)]) {
+  for (const gone of [error(TaskTimedOut), error(TaskDoesNotExist), error(InvalidToken)]) {
     sfn.on(SendTaskSuccessCommand).rejects(gone);
     await starter.sendWake('token');
   }
-  sfn.on(SendTaskSuccessCommand).rejects(error(InvalidToken));
-  await expect(starter.sendWake('token')).rejects.toThrow(InvalidToken);
+  sfn.on(SendTaskSuccessCommand).rejects(new Error('busy'));
+  await expect(starter.sendWake('token')).rejects.toThrow('busy');
+});
+
+test('a function without the ARN of a machine starts no execution of it', async () => {
+  const limited = new StepFunctionsStarter(new SFNClient({ region: 'eu-central-1' }), { wave: null, enqueue: 'arn:enqueue' });
+  await expect(limited.startWave({ block_rollout: WAVE, generation: 1 })).rejects.toThrow('may not start the wave machine');
+  expect(sfn.commandCalls(StartExecutionCommand)).toEqual([]);
 });
