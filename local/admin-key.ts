@@ -2,8 +2,9 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemKeyCrypto } from '../lib/adapters/system/key-crypto.ts';
 import { AppError } from '../lib/app/errors.ts';
-import { makeKey, prefixOf, readKey } from '../lib/app/keys/format.ts';
-import type { AccessKey, Clock, Create, Ids, ObjectStore } from '../lib/app/ports.ts';
+import { makeKey, readKey } from '../lib/app/keys/format.ts';
+import type { Clock, Ids, ObjectStore } from '../lib/app/ports.ts';
+import { adminKeyRecord } from '../lib/app/resources/access-keys.ts';
 
 const FILE = 'admin-key';
 
@@ -54,33 +55,11 @@ async function record(needs: Needs, key: string): Promise<void> {
   const read = readKey(systemKeyCrypto, key);
   if (read === null) throw new Error('a key of our own making is not one of ours');
   try {
-    await needs.objects.create('access_key', keyRecord(read.key_id, read.hash, needs.clock.now()));
+    await needs.objects.create(
+      'access_key',
+      adminKeyRecord({ id: read.key_id, name: 'local administrator', secret_hash: read.hash, now: needs.clock.now() }),
+    );
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'conflict') throw error;
   }
-}
-
-function keyRecord(id: string, secret_hash: string, now: number): Create<AccessKey> {
-  return {
-    id,
-    name: 'local administrator',
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
-    prefix: prefixOf('brk', id),
-    secret_hash,
-    role: 'platform_admin',
-    access: 'read_write',
-    organization: null,
-    workspace: null,
-    k8s_cluster: null,
-    expires_at: null,
-    revoked_at: null,
-    last_used_at: null,
-  };
 }

@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import type { FleetFile } from '../../contracts/fleet.ts';
+import { SECOND } from '../../domain/shared/time.ts';
 import { AppError, invalid, unavailable } from '../errors.ts';
 import { continueImport, IMPORT_PATIENCE, noCounts } from './advance.ts';
 import { checkFleet, type Mistake, type NamedTarget } from './check.ts';
@@ -29,8 +30,12 @@ export interface ImportProgress {
   readonly finished_at: number | null;
 }
 
-/** Pages that a request applies: small files are done with the first request, and whoever follows a large one brings it on. */
+/**
+ * Pages that a request applies: small files are done with the first request, and whoever follows a large one brings it on. A request has 29 s,
+ * and nothing may go on after its answer; on a busy table it stops early, and the next goes on.
+ */
 const PAGES_A_REQUEST = 5;
+const TIME_A_REQUEST = 10 * SECOND;
 
 /**
  * Checks the whole file (one mistake anywhere and nothing is written), keeps it page by page and applies the first ones. The rest is done by
@@ -76,7 +81,8 @@ export async function getImport(services: ImportServices, id: string): Promise<I
 
 function someSteps(services: ImportServices, id: string): Promise<ImportRow> {
   let left = PAGES_A_REQUEST;
-  return continueImport(services, id, () => left-- > 0);
+  const end = services.clock.now() + TIME_A_REQUEST;
+  return continueImport(services, id, () => left-- > 0 && services.clock.now() < end);
 }
 
 export function progressOf({ id, status, total, done, counts, created_at, finished_at }: ImportRow): ImportProgress {

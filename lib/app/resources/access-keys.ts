@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/shared/time.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { makeKey } from '../keys/format.ts';
+import { makeKey, prefixOf } from '../keys/format.ts';
 import { agentManifest } from '../keys/manifest.ts';
 import { newManaged } from '../managed.ts';
 import type { AccessKey } from '../ports.ts';
@@ -31,19 +31,20 @@ export async function createApiKey(services: ResourceServices, request: NewApiKe
   if (request.organization != null) throw invalid('organization', 'A platform_admin key belongs to no organization; leave it out.');
   refusePast(services, request.expires_at);
   const id = services.ids.fresh();
-  const { key, prefix, secret_hash } = makeKey(services.crypto, 'brk', id);
-  const record = await create(
-    services,
-    'access_key',
-    {
-      ...newManaged({ id, name: request.name, now: services.clock.now() }),
-      ...{ prefix, secret_hash, role: 'platform_admin', access: request.access ?? 'read_write' },
-      ...{ organization: null, workspace: null, k8s_cluster: null },
-      ...{ expires_at: request.expires_at ?? null, revoked_at: null, last_used_at: null },
-    },
-    actor,
-  );
-  return { record, key };
+  const { key, secret_hash } = makeKey(services.crypto, 'brk', id);
+  const admin = adminKeyRecord({ id, name: request.name, secret_hash, now: services.clock.now() });
+  const { access = 'read_write', expires_at = null } = request;
+  return { record: await create(services, 'access_key', { ...admin, access, expires_at }, actor), key };
+}
+
+/** An administrator's key that may change everything and does not expire. */
+export function adminKeyRecord({ id, name, secret_hash, now }: { id: string; name: string; secret_hash: string; now: Instant }) {
+  return {
+    ...newManaged({ id, name, now }),
+    ...({ role: 'platform_admin', access: 'read_write' } as const),
+    ...{ prefix: prefixOf('brk', id), secret_hash, organization: null, workspace: null, k8s_cluster: null },
+    ...{ expires_at: null, revoked_at: null, last_used_at: null },
+  };
 }
 
 export interface NewAgentKey {
@@ -114,10 +115,17 @@ export async function revokeKey(services: ResourceServices, family: KeyFamily, i
 }
 
 async function refuseLastAdmin(services: ResourceServices, key: AccessKey): Promise<void> {
+  const admins = await openAdminKeys(services);
+  if (admins.some((other) => other.id !== key.id) || !admins.some((own) => own.id === key.id)) return;
+  throw conflict('This is the last key that can change anything; make another with POST /api/v1/api-keys/ first.');
+}
+
+/** Keys that can change anything now. */
+export async function openAdminKeys(services: Pick<ResourceServices, 'clock' | 'objects'>): Promise<AccessKey[]> {
   const now = services.clock.now();
   const keys = await everyRow(services, 'access_key', { organization: null, path: [] });
-  const opens = (k: AccessKey): boolean =>
-    k.role === 'platform_admin' && k.access === 'read_write' && k.revoked_at === null && (k.expires_at === null || k.expires_at > now);
-  if (keys.some((other) => other.id !== key.id && opens(other)) || !opens(key)) return;
-  throw conflict('This is the last key that can change anything; make another with POST /api/v1/api-keys/ first.');
+  return keys.filter(
+    (k) =>
+      k.role === 'platform_admin' && k.access === 'read_write' && k.revoked_at === null && (k.expires_at === null || k.expires_at > now),
+  );
 }
