@@ -1,0 +1,52 @@
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { FUNCTIONS, type FunctionName, type Permission } from '../functions.ts';
+import type { DataTable } from './data-table.ts';
+import type { Functions } from './functions.ts';
+import type { MachineAddress, MachineName } from './machine-names.ts';
+
+/** What permissions are about. */
+export interface Resources {
+  readonly data: DataTable;
+  readonly functions: Functions;
+  readonly machines: Readonly<Record<MachineName, MachineAddress>>;
+}
+
+/** A grant, and the environment values that a function needs to make use of it. */
+type Grants = Readonly<Record<Permission, (to: LambdaFunction) => Readonly<Record<string, string>>>>;
+
+/** Gives every function what `infra/functions.ts` lists for it. */
+export function grantPermissions(resources: Resources): void {
+  const grants = grantsOf(resources);
+  for (const name of Object.keys(FUNCTIONS) as FunctionName[]) {
+    const to = resources.functions.of(name);
+    for (const permission of FUNCTIONS[name].may)
+      for (const [variable, value] of Object.entries(grants[permission](to))) to.addEnvironment(variable, value);
+  }
+}
+
+function grantsOf({ data, machines }: Resources): Grants {
+  const table = { TABLE_NAME: data.table.tableName };
+  return {
+    'know table': () => table,
+    'read table': (to) => {
+      data.grantRead(to);
+      return table;
+    },
+    'write table': (to) => {
+      data.grantWrite(to);
+      return table;
+    },
+    'use access keys': (to) => {
+      data.grantKeys(to);
+      return table;
+    },
+    'start executions': (to) => {
+      for (const { machine } of Object.values(machines)) machine.grantStartExecution(to);
+      return { WAVE_MACHINE_ARN: machines.wave.machine.stateMachineArn, ENQUEUE_MACHINE_ARN: machines.enqueue.machine.stateMachineArn };
+    },
+    'wake waves': (to) => {
+      machines.wave.machine.grant(to, 'states:SendTaskSuccess');
+      return {};
+    },
+  };
+}
