@@ -25,7 +25,7 @@ export const NEEDS = {
   'wave-dispatch': ['TABLE_NAME'],
   'wave-await': ['TABLE_NAME'],
   'wave-end': ['TABLE_NAME'],
-  'enqueue-plan': ['TABLE_NAME', 'WAVE_MACHINE_ARN'],
+  'enqueue-plan': ['TABLE_NAME'],
   'enqueue-page': ['TABLE_NAME'],
   tick: ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN'],
   'execution-watch': ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN'],

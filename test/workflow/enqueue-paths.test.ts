@@ -10,7 +10,7 @@ const pages =
   (_, call) => ({ pages: (rounds[call] ?? []).map(page), max_concurrency: 2 });
 
 async function run(steps: Parameters<typeof engineWith>[0], seconds = 0) {
-  const world = engineWith({ 'enqueue-plan:Finish': () => ({ next: 'done' }), 'wave-end': () => ({ cause: 'recorded' }), ...steps });
+  const world = engineWith({ 'wave-plan:Finish': () => ({ next: 'done' }), 'wave-end': () => ({ cause: 'recorded' }), ...steps });
   await world.engine.startEnqueue({ enqueue_run: RUN });
   const end = world.engine.ended(NAME);
   await world.clock.advance(START + seconds * 1_000);
@@ -21,7 +21,7 @@ describe('enqueue.asl.json in the local engine', () => {
   test('plans pages, does each, and finishes', async () => {
     const world = await run({ 'enqueue-plan:PlanPages': pages([0, 1, 2]), 'enqueue-page': counted });
     expect(world.end).toMatchObject({ status: 'SUCCEEDED' });
-    expect(world.steps()).toEqual(['enqueue-plan:PlanPages', 'enqueue-page', 'enqueue-page', 'enqueue-page', 'enqueue-plan:Finish']);
+    expect(world.steps()).toEqual(['enqueue-plan:PlanPages', 'enqueue-page', 'enqueue-page', 'enqueue-page', 'wave-plan:Finish']);
     expect(world.trace.map((entry) => entry.payload)).toEqual([
       { state: 'PlanPages', enqueue_run: RUN, execution: NAME },
       ...[0, 1, 2].map((n) => ({ enqueue_run: RUN, execution: NAME, page: page(n) })),
@@ -32,14 +32,14 @@ describe('enqueue.asl.json in the local engine', () => {
   test('nothing to do is done', async () => {
     const world = await run({ 'enqueue-plan:PlanPages': pages([]) });
     expect(world.end).toMatchObject({ status: 'SUCCEEDED' });
-    expect(world.steps()).toEqual(['enqueue-plan:PlanPages', 'enqueue-plan:Finish']);
+    expect(world.steps()).toEqual(['enqueue-plan:PlanPages', 'wave-plan:Finish']);
   });
 
   test('more pages than one plan holds: planned again until there are none', async () => {
     const world = await run({
       'enqueue-plan:PlanPages': pages([0, 1], [2]),
       'enqueue-page': counted,
-      'enqueue-plan:Finish': (_, call) => ({ next: call === 0 ? 'more' : 'done' }),
+      'wave-plan:Finish': (_, call) => ({ next: call === 0 ? 'more' : 'done' }),
     });
     expect(world.end).toMatchObject({ status: 'SUCCEEDED' });
     expect(world.trace.filter((entry) => entry.step === 'enqueue-page').map((entry) => entry.payload['page'])).toEqual([
@@ -62,7 +62,7 @@ describe('enqueue.asl.json in the local engine', () => {
     expect(done).toEqual([0, 1, 1, 1]);
   });
 
-  test.each(['enqueue-plan:PlanPages', 'enqueue-page', 'enqueue-plan:Finish'])(
+  test.each(['enqueue-plan:PlanPages', 'enqueue-page', 'wave-plan:Finish'])(
     '%s fails for good: recorded, and the watch hears of it',
     async (step) => {
       const fail = () => {

@@ -10,7 +10,7 @@ test('every function says what it needs, and nothing else does', () => {
 
 test('a function gets what it needs and sees nothing else', () => {
   const values = { TABLE_NAME: 'fleet', WAVE_MACHINE_ARN: MACHINE, AWS_REGION: 'eu-central-1' };
-  expect(readEnvironment('enqueue-plan', values)).toEqual({ TABLE_NAME: 'fleet', WAVE_MACHINE_ARN: MACHINE });
+  expect(readEnvironment('enqueue-plan', values)).toEqual({ TABLE_NAME: 'fleet' });
   expect(readEnvironment('authorizer', values)).toEqual({ TABLE_NAME: 'fleet' });
 });
 
