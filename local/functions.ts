@@ -6,7 +6,9 @@ import * as waveAwait from '../functions/wave-await/handler.ts';
 import * as waveDispatch from '../functions/wave-dispatch/handler.ts';
 import * as waveEnd from '../functions/wave-end/handler.ts';
 import * as wavePlan from '../functions/wave-plan/handler.ts';
+import type { Telemetry } from '../lib/adapters/observability/telemetry.ts';
 import type { Services } from '../lib/app/services.ts';
+import { observed } from '../lib/lambda/cold-start.ts';
 import type { LocalContext, LocalHandler } from './lambda.ts';
 
 /** The functions of the deployment, by the names of their folders, as the embedded runtime calls them. */
@@ -23,10 +25,11 @@ const MAKERS = {
 export type FunctionName = keyof typeof MAKERS;
 export type LocalFunctions = Readonly<Record<FunctionName, LocalHandler>>;
 
-export function localFunctions(services: Services): LocalFunctions {
+export function localFunctions(services: Services, telemetry: Telemetry): LocalFunctions {
   const entries = Object.entries(MAKERS).map(([name, { makeHandler }]): [string, LocalHandler] => {
     const handler = makeHandler(services);
-    return [name, async (event: unknown, context: LocalContext): Promise<unknown> => handler(event as never, context as never)];
+    const seen = observed(telemetry, async (event, context) => handler(event as never, context));
+    return [name, (event: unknown, context: LocalContext): Promise<unknown> => seen(event, context as never)];
   });
   return Object.fromEntries(entries) as LocalFunctions;
 }

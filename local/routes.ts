@@ -1,12 +1,18 @@
 import * as agentApi from '../functions/agent-api/handler.ts';
 import * as api from '../functions/api/handler.ts';
 import * as authorizer from '../functions/authorizer/handler.ts';
+import type { Telemetry } from '../lib/adapters/observability/telemetry.ts';
 import type { Services } from '../lib/app/services.ts';
+import { observed } from '../lib/lambda/cold-start.ts';
 import type { Route } from './gateway.ts';
 import type { LocalHandler } from './lambda.ts';
 
 /** The routes of the HTTP API (DESIGN §6), the longest prefix first. */
-export function routesOf(services: Services): Route[] {
+export function routesOf(services: Services, telemetry: Telemetry): Route[] {
+  const local = (handler: (event: never, context: never) => unknown): LocalHandler => {
+    const seen = observed(telemetry, async (event, context) => handler(event as never, context));
+    return (event, context) => seen(event, context as never);
+  };
   return [
     {
       prefix: '/api/v1/agent/',
@@ -24,8 +30,3 @@ export function routesOf(services: Services): Route[] {
     },
   ];
 }
-
-const local =
-  (handler: (event: never, context: never) => unknown): LocalHandler =>
-  async (event, context) =>
-    handler(event as never, context as never);

@@ -1,8 +1,9 @@
 import { documentClient, type Sender, type Table } from '../lib/adapters/dynamodb/client.ts';
+import { localTelemetry, type Telemetry } from '../lib/adapters/observability/telemetry.ts';
 import { SystemClock } from '../lib/adapters/system/clock.ts';
 import { NunjucksRenderer } from '../lib/adapters/templates/renderer.ts';
 import { seed } from '../lib/app/engine/seed.ts';
-import type { Clock, Logger, WorkflowStarter } from '../lib/app/ports.ts';
+import type { Clock, WorkflowStarter } from '../lib/app/ports.ts';
 import type { Services } from '../lib/app/services.ts';
 import { compose } from '../lib/lambda/compose.ts';
 import { Activity } from './activity.ts';
@@ -15,7 +16,7 @@ import { tableExecutionLog } from './execution-log.ts';
 import { type LocalFunctions, localFunctions } from './functions.ts';
 import { LocalGateway } from './gateway.ts';
 import { localContext } from './lambda.ts';
-import { logFile, noLog } from './log-file.ts';
+import { logFile } from './log-file.ts';
 import { routesOf } from './routes.ts';
 import { LocalScheduler } from './scheduler.ts';
 import { type EmbeddedTable, startTable } from './table.ts';
@@ -31,8 +32,8 @@ export interface RuntimeOptions {
   readonly virtualClock: number | null;
   /** Stands between the program and its table: faults for tests. */
   readonly faults?: (sender: Sender) => Sender;
-  /** Left out: a file in the data folder, nothing with `memory`. */
-  readonly log?: Logger;
+  /** Where lines of the log go. Left out: a file in the data folder, nothing with `memory`. */
+  readonly log?: (line: string) => void;
   readonly random?: () => number;
   /** Left out: a moment, or nothing under a clock moved by hand. */
   readonly gatherMs?: number;
@@ -83,18 +84,19 @@ async function start(options: RuntimeOptions, undo: (() => Promise<void> | void)
   const activity = new Activity();
   const virtualClock = options.virtualClock === null ? null : new VirtualClock(options.virtualClock, activity);
   const clock = virtualClock ?? new SystemClock();
-  const log = logOf(options, folder, clock, undo);
+  const telemetry = localTelemetry(clock, linesTo(options, folder, undo));
+  const { log } = telemetry;
   const embedded = await startTable({ file: folder?.tableFile ?? null, endpoint: process.env['DYNAMODB_ENDPOINT'] });
   undo.push(() => embedded.stop());
-  const { services, table, workflows } = program(options, embedded, clock, activity, log, undo);
-  const functions = localFunctions(services);
+  const { services, table, workflows } = program(options, embedded, clock, activity, telemetry, undo);
+  const functions = localFunctions(services, telemetry);
   const random = options.random ?? Math.random;
   const engine = new LocalEngine({ clock, ids: services.ids, log, activity, executions: tableExecutionLog(table), functions, random });
   workflows.engine = engine;
   undo.push(() => engine.stop());
   await seed(services.engine);
   const local = virtualClock === null ? {} : { local: localRoutes(virtualClock) };
-  const gateway = new LocalGateway({ clock, ids: services.ids, log, activity, routes: routesOf(services), ...local });
+  const gateway = new LocalGateway({ clock, ids: services.ids, log, activity, routes: routesOf(services, telemetry), ...local });
   const port = await gateway.listen(options.port);
   undo.push(() => gateway.close());
   await engine.reportAborted();
@@ -120,12 +122,12 @@ async function start(options: RuntimeOptions, undo: (() => Promise<void> | void)
   };
 }
 
-function logOf(options: RuntimeOptions, folder: DataFolder | null, clock: Clock, undo: (() => Promise<void> | void)[]): Logger {
+function linesTo(options: RuntimeOptions, folder: DataFolder | null, undo: (() => Promise<void> | void)[]): (line: string) => void {
   if (options.log !== undefined) return options.log;
-  if (folder === null) return noLog;
-  const file = logFile(folder.path, clock);
+  if (folder === null) return () => undefined;
+  const file = logFile(folder.path);
   undo.push(() => file.close());
-  return file.log;
+  return file.write;
 }
 
 interface Spent {
@@ -150,7 +152,7 @@ function program(
   embedded: EmbeddedTable,
   clock: Clock,
   activity: Activity,
-  log: Logger,
+  telemetry: Telemetry,
   undo: (() => Promise<void> | void)[],
 ) {
   const client = tableClient(embedded);
@@ -169,7 +171,8 @@ function program(
     sender: options.faults?.(client.sender) ?? client.sender,
     table: embedded.name,
     clock,
-    log,
+    log: telemetry.log,
+    metrics: telemetry.metrics,
     random: options.random ?? Math.random,
     renderer: new NunjucksRenderer(),
     workflows,

@@ -1,3 +1,5 @@
+import type { LogEvent, LogFields } from '../contracts/telemetry/log-events.ts';
+import type { CounterName, DurationName, Gauges } from '../contracts/telemetry/metrics.ts';
 import type { Block, Json, K8sApp, K8sCluster, Maintenance, Managed, Organization, Workspace } from '../domain/shared/fleet.ts';
 import type { BlockRolloutConfig, SystemSettings } from '../domain/shared/rollout.ts';
 import type { Instant } from '../domain/shared/time.ts';
@@ -124,10 +126,38 @@ export interface SettingsStore {
   write(before: SystemSettings, after: SystemSettings, also: readonly Also[]): Promise<SystemSettings>;
 }
 
+/** One line per decision or fault; events and fields are closed lists (contracts/telemetry/log-events). */
 export interface Logger {
-  info(event: string, fields?: Record<string, unknown>): void;
-  warn(event: string, fields?: Record<string, unknown>): void;
-  error(event: string, fields?: Record<string, unknown>): void;
+  info(event: LogEvent, fields?: LogFields): void;
+  warn(event: LogEvent, fields?: LogFields): void;
+  error(event: LogEvent, fields?: LogFields): void;
+}
+
+/** Numbers of what happens (SPEC §11). Nothing here fails or waits: a number that is lost is a number that is lost. */
+export interface Metrics {
+  count(name: CounterName, by?: number): void;
+  /** Milliseconds, as the clock measures them. */
+  took(name: DurationName, milliseconds: number): void;
+  /** What the minute tick has measured. */
+  measured(gauges: Gauges): void;
+  /** What was counted since the process began, where one process does everything; null where each function counts for itself. */
+  totals(): MetricTotals | null;
+}
+
+export interface MetricTotals {
+  readonly counters: ReadonlyMap<CounterName, number>;
+  readonly durations: ReadonlyMap<DurationName, { readonly count: number; readonly seconds: number }>;
+}
+
+/** The gauges of the last tick, for those who ask in between: one row. */
+export interface GaugeStore {
+  read(): Promise<MeasuredGauges | null>;
+  /** Of two at once the later one stays. */
+  write(measured: MeasuredGauges): Promise<void>;
+}
+export interface MeasuredGauges {
+  readonly at: Instant;
+  readonly gauges: Gauges;
 }
 
 /** Starts executions of the two state machines. A name that exists already counts as success. */

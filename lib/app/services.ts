@@ -2,7 +2,7 @@ import type { AgentServices } from './agents/services.ts';
 import type { EngineServices } from './engine/services.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { ImportServices } from './import/ports.ts';
-import type { Clock, Ids, Logger } from './ports.ts';
+import type { Clock, GaugeStore, Ids, Logger, Metrics } from './ports.ts';
 import type { ResourceServices } from './resources/services.ts';
 
 /** Everything the handlers work with, built once per cold start: each part of the program with what it needs. */
@@ -10,6 +10,8 @@ export interface Services {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly gauges: GaugeStore;
   readonly engine: EngineServices;
   readonly agents: AgentServices;
   readonly resources: ResourceServices;

@@ -27,6 +27,9 @@ export interface Reply {
 
 export const reply = (status: number, body: unknown): Reply => ({ status, body });
 
+/** A text of another kind than JSON. */
+export const textReply = (body: string, media: string): Reply => ({ status: 200, body, headers: { 'content-type': media } });
+
 /** The address that the caller used, for links in answers. */
 export function originOf(event: HttpEvent): string {
   const host = event.headers['x-forwarded-host'] ?? event.headers['host'] ?? 'localhost';
@@ -34,12 +37,12 @@ export function originOf(event: HttpEvent): string {
   return `${event.headers['x-forwarded-proto'] ?? (local ? 'http' : 'https')}://${host}`;
 }
 
-/** The answer as text. Nothing of the API may be kept by a cache on the way. */
+/** The answer as text; one that names its own type is one already. Nothing of the API may be kept by a cache on the way. */
 export function resultOf({ status, body, headers }: Reply, requestId: string): HttpResult {
   return {
     statusCode: status,
     headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'x-request-id': requestId, ...headers },
-    body: status === 204 ? '' : JSON.stringify(body),
+    body: status === 204 ? '' : headers?.['content-type'] === undefined ? JSON.stringify(body) : String(body),
   };
 }
 

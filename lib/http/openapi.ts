@@ -97,7 +97,7 @@ function responses(spec: RouteSpec, components: Json): Json {
     status,
     schema === null
       ? { description: 'Done' }
-      : { description: 'Done', content: { 'application/json': { schema: schemaOf(schema, 'output', components) } } },
+      : { description: 'Done', content: { [spec.media ?? 'application/json']: { schema: schemaOf(schema, 'output', components) } } },
   ]);
   const error = { content: { 'application/json': { schema: schemaOf(errorBody, 'output', components) } } };
   const bad = refusalsOf(spec).map((status): [string, Json] => [String(status), { description: REFUSALS[status], ...error }]);

@@ -1,3 +1,4 @@
+import type { CallContext, Telemetry } from '../adapters/observability/telemetry.ts';
 import type { Services } from '../app/services.ts';
 import type { FunctionName } from './environment.ts';
 import { servicesFromEnvironment } from './services.ts';
@@ -11,7 +12,18 @@ export type Handler = (event: unknown, context: never) => Promise<unknown>;
 export function coldStart(name: FunctionName, make: (services: Services) => Handler): Handler {
   let handler: Handler | null = null;
   return async (event, context) => {
-    handler ??= make(servicesFromEnvironment(name, process.env));
+    handler ??= fromEnvironment(name, make);
     return handler(event, context);
   };
 }
+
+function fromEnvironment(name: FunctionName, make: (services: Services) => Handler): Handler {
+  const { services, telemetry } = servicesFromEnvironment(name, process.env);
+  return observed(telemetry, make(services));
+}
+
+/** Lines of a call name it, and its numbers go out at its end; the same on Lambda and in the embedded runtime. */
+export const observed =
+  (telemetry: Pick<Telemetry, 'call'>, handler: Handler): Handler =>
+  (event, context) =>
+    telemetry.call(context as CallContext, () => handler(event, context));

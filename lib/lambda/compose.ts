@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Sender } from '../adapters/dynamodb/client.ts';
 import { Table } from '../adapters/dynamodb/client.ts';
 import { DynamoEngineStore } from '../adapters/dynamodb/engine-store.ts';
+import { DynamoGaugeStore } from '../adapters/dynamodb/gauge-store.ts';
 import { DynamoIdempotencyStore } from '../adapters/dynamodb/idempotency-store.ts';
 import { DynamoImportStore } from '../adapters/dynamodb/import-store.ts';
 import { DynamoListStore } from '../adapters/dynamodb/list-store.ts';
@@ -10,6 +11,7 @@ import { DynamoPresenceStore } from '../adapters/dynamodb/presence-store.ts';
 import { jitteredRetry, type Retry } from '../adapters/dynamodb/retry.ts';
 import { DynamoSettingsStore } from '../adapters/dynamodb/settings-store.ts';
 import { DynamoWatchStore } from '../adapters/dynamodb/watch-store.ts';
+import { MetricRegistry } from '../adapters/observability/registry.ts';
 import { SystemIds } from '../adapters/system/ids.ts';
 import { systemKeyCrypto } from '../adapters/system/key-crypto.ts';
 import { revokeKeyOfAgents } from '../app/agents/revoke-key.ts';
@@ -24,7 +26,7 @@ import { unparkCluster } from '../app/engine/unpark.ts';
 import { configBuilder } from '../app/import/config-builder.ts';
 import type { ImportServices, ImportStore } from '../app/import/ports.ts';
 import { keyTokens } from '../app/keys/tokens.ts';
-import type { Clock, Logger, SettingsStore, WorkflowStarter } from '../app/ports.ts';
+import type { Clock, Logger, Metrics, SettingsStore, WorkflowStarter } from '../app/ports.ts';
 import { archive } from '../app/resources/archive.ts';
 import type { ResourceServices } from '../app/resources/services.ts';
 import type { Services } from '../app/services.ts';
@@ -40,6 +42,8 @@ export interface Foundations {
   readonly table: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Left out: counted in this process. */
+  readonly metrics?: Metrics;
   readonly random: () => number;
   readonly renderer: Renderer;
   /** The real Step Functions client, or the embedded engine; asked for late, since the engine calls handlers made of these services. */
@@ -56,7 +60,7 @@ export interface Foundations {
 
 /** The one place where stores, engine and agents' side are put together: on AWS, locally and in tests. */
 export function compose(f: Foundations) {
-  const { clock, log, random, renderer, workflows } = f;
+  const { clock, log, random, renderer, workflows, metrics = new MetricRegistry() } = f;
   const ids = new SystemIds(clock);
   const table = new Table(f.sender, f.table, f.retry ?? jitteredRetry(random));
   const objects = new DynamoObjectStore(table, clock, ids);
@@ -77,6 +81,7 @@ export function compose(f: Foundations) {
     renderer,
     soon: gathered(f),
     log,
+    metrics,
     random,
     digest,
     definition: f.definition ?? null,
@@ -87,6 +92,8 @@ export function compose(f: Foundations) {
     clock,
     ids,
     log,
+    metrics,
+    gauges: new DynamoGaugeStore(table),
     engine,
     agents,
     resources,
@@ -112,7 +119,7 @@ async function windowsOf(imports: Pick<ImportStore, 'windows'>, ids: readonly st
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
 function agentServices(engine: EngineServices, runs: AgentServices['runs'], watch: AgentServices['watch']): AgentServices {
-  const { clock, ids, objects, presence, settings, log } = engine;
+  const { clock, ids, objects, presence, settings, log, metrics } = engine;
   return {
     clock,
     ids,
@@ -130,6 +137,7 @@ function agentServices(engine: EngineServices, runs: AgentServices['runs'], watc
     // No credentials are given out yet, so there is nothing to mask.
     secretsOf: async () => [],
     log,
+    metrics,
   };
 }
 

@@ -10,6 +10,8 @@ const VALUES = {
   ENQUEUE_MACHINE_ARN: arnOf('states'),
   /** Hash of the deployed wave definition; an execution that carries another goes on in a new generation. */
   WAVE_DEFINITION: text,
+  /** Lines of the log below it are not written; INFO if not given. */
+  LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).optional(),
 } as const;
 type Name = keyof typeof VALUES;
 
@@ -32,12 +34,15 @@ export const NEEDS = {
 } as const satisfies Record<string, readonly Name[]>;
 export type FunctionName = keyof typeof NEEDS;
 
+/** What every function may be given besides. */
+const COMMON = ['LOG_LEVEL'] as const;
+
 /** What a function needs is there and well-formed; everything else is absent. */
-export type Environment = { readonly [N in Name]?: string } & { readonly TABLE_NAME: string };
+export type Environment = { readonly [N in Name]?: Exclude<z.output<(typeof VALUES)[N]>, undefined> } & { readonly TABLE_NAME: string };
 
 /** What the function is configured with; missing or broken values are named, with the function's name, at cold start and not at the first use. */
 export function readEnvironment(name: FunctionName, values: Readonly<Record<string, string | undefined>>): Environment {
-  const needs: readonly Name[] = NEEDS[name];
+  const needs: readonly Name[] = [...NEEDS[name], ...COMMON];
   const schema = z.object(Object.fromEntries(needs.map((need) => [need, VALUES[need]])));
   const read = schema.safeParse(values);
   if (read.success) return read.data as Environment;

@@ -1,5 +1,5 @@
 import { documentClient } from '../adapters/dynamodb/client.ts';
-import { jsonLog } from '../adapters/observability/log.ts';
+import { lambdaTelemetry, localTelemetry, type Telemetry } from '../adapters/observability/telemetry.ts';
 import { stepFunctionsStarter } from '../adapters/stepfunctions/starter.ts';
 import { SystemClock } from '../adapters/system/clock.ts';
 import { NunjucksRenderer } from '../adapters/templates/renderer.ts';
@@ -7,21 +7,33 @@ import type { Services } from '../app/services.ts';
 import { compose } from './compose.ts';
 import { type Environment, type FunctionName, readEnvironment } from './environment.ts';
 
-/** The services of a function on AWS. */
-export const servicesFromEnvironment = (name: FunctionName, values: Readonly<Record<string, string | undefined>>): Services =>
-  servicesOf(readEnvironment(name, values), process.stdout);
+const clock = new SystemClock();
+
+/** The services of a function on AWS, with what it logs and counts with. */
+export function servicesFromEnvironment(
+  name: FunctionName,
+  values: Readonly<Record<string, string | undefined>>,
+): { readonly services: Services; readonly telemetry: Telemetry } {
+  const environment = readEnvironment(name, values);
+  const telemetry = lambdaTelemetry(clock, environment.LOG_LEVEL);
+  return { services: servicesOf(environment, telemetry), telemetry };
+}
 
 /** For a person's command that works on the table of a deployment and on nothing else; what it says goes to stdout, its log does not. */
-export const servicesOfTable = (table: string): Services => servicesOf({ TABLE_NAME: table }, process.stderr);
+export const servicesOfTable = (table: string): Services =>
+  servicesOf(
+    { TABLE_NAME: table },
+    localTelemetry(clock, (line) => process.stderr.write(`${line}\n`)),
+  );
 
-function servicesOf(environment: Environment, log: { write(text: string): unknown }): Services {
+function servicesOf(environment: Environment, { log, metrics }: Telemetry): Services {
   const { TABLE_NAME, WAVE_MACHINE_ARN, ENQUEUE_MACHINE_ARN, WAVE_DEFINITION } = environment;
-  const clock = new SystemClock();
   return compose({
     sender: documentClient({}),
     table: TABLE_NAME,
     clock,
-    log: jsonLog(clock, (line) => log.write(`${line}\n`)),
+    log,
+    metrics,
     random: Math.random,
     renderer: new NunjucksRenderer(),
     workflows: stepFunctionsStarter({ wave: WAVE_MACHINE_ARN ?? null, enqueue: ENQUEUE_MACHINE_ARN ?? null }),

@@ -88,8 +88,14 @@ function caller(api: Fn, agents: Fn, authorizer: Fn, admin: string) {
     const lambda = agent ? undefined : ((await authorizer(event, context)) as { context: object }).context;
     const requestContext = { ...event.requestContext, ...(lambda === undefined ? {} : { authorizer: { lambda } }) };
     const result = (await (agent ? agents : api)({ ...event, requestContext }, context)) as HttpResult;
-    return { status: result.statusCode, headers: result.headers, body: result.body === '' ? null : JSON.parse(result.body) };
+    return { status: result.statusCode, headers: result.headers, body: bodyOf(result) };
   };
+}
+
+/** JSON unless it says otherwise. */
+function bodyOf({ headers, body }: HttpResult): unknown {
+  if (body === '') return null;
+  return headers['content-type']?.startsWith('application/json') ? JSON.parse(body) : body;
 }
 
 function eventOf(method: string, path: string, { body, raw, headers }: Sent, key: string | null) {

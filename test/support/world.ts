@@ -28,6 +28,8 @@ export interface WorldOptions {
   readonly now?: number;
   /** Stands between the program and its table instead of the seed's faults. */
   readonly between?: (sender: Sender) => Sender;
+  /** Gets each line of the log. */
+  readonly log?: (line: string) => void;
 }
 
 export interface ClusterSpec {
@@ -316,6 +318,7 @@ async function startSystem(options: WorldOptions): Promise<{ runtime: Runtime; o
     virtualClock: options.now ?? START,
     random,
     gatherMs: options.gatherMs ?? 0,
+    ...(options.log === undefined ? {} : { log: options.log }),
     faults: (sender) => {
       clean.sender = sender;
       if (options.between !== undefined) return options.between(sender);

@@ -39,6 +39,7 @@ export const keys = {
   settings: (): Key => ({ pk: 'SETTINGS', sk: '#' }),
   watch: (): Key => ({ pk: 'WATCH', sk: '#' }),
   fleet: (): Key => ({ pk: 'FLEET', sk: '#' }),
+  gauges: (): Key => ({ pk: 'GAUGES', sk: '#' }),
   lease: (name: string): Key => ({ pk: 'LEASE', sk: name }),
   execution: (name: string): Key => ({ pk: 'EXEC', sk: name }),
   idempotency: (actor: string, key: string): Key => ({ pk: `IDEM#${part(actor)}`, sk: part(key) }),
@@ -132,6 +133,7 @@ export const KEYS: readonly KeyPattern[] = [
   ),
   row('settings', 'SETTINGS', '#', '', 'SystemConfig, read fresh at each decision'),
   row('fleet', 'FLEET', '#', '', 'number of active and of paused clusters: the operator gate’s N'),
+  row('gauges', 'GAUGES', '#', '', 'what the last tick measured, for the page of numbers'),
   row('watch', 'WATCH', '#', '', 'A4 the last look at all agents, and the platform alert'),
   row(
     'presence',

@@ -17,7 +17,10 @@ export async function finishRun(services: AgentServices, keys: AgentKeys, call: 
   const { run, agent } = await runForCaller(services, keys, call);
   if (run.status === 'pending')
     throw conflict(`Action run ${run.id} was not claimed yet; claim it first with POST /api/v1/agent/action-runs/${run.id}/claim/.`);
-  if (!executing(run)) return run;
+  if (!executing(run)) {
+    services.metrics.count('LateMessages');
+    return run;
+  }
   // The log first: whoever sees the end sees its log.
   await saveLog(services, run, call);
   return onFreshRun(services, run, (current) => (executing(current) ? finish(services, current, agent, call) : Promise.resolve(current)));

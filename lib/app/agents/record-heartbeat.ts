@@ -22,6 +22,7 @@ export async function recordHeartbeat(
   keys: AgentKeys,
   input: { readonly token: string; readonly report: Report },
 ): Promise<HeartbeatAnswer> {
+  services.metrics.count('Heartbeats');
   const { token, report } = input;
   const scope = await keys.known(token);
   const who = identityOf(services, scope, report);

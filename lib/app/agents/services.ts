@@ -1,6 +1,6 @@
 import type { ActionRun, SystemSettings } from '../../domain/shared/rollout.ts';
 import type { EngineStore } from '../engine/ports.ts';
-import type { AccessKey, Clock, Demand, Ids, Logger, ObjectStore } from '../ports.ts';
+import type { AccessKey, Clock, Demand, Ids, Logger, Metrics, ObjectStore } from '../ports.ts';
 import type { PresenceStore } from './presence.ts';
 import type { WatchStore } from './watch-state.ts';
 
@@ -19,6 +19,7 @@ export interface AgentServices {
   /** Values given out in this run's claim, to be masked in what comes back (SPEC §7). */
   readonly secretsOf: (run: ActionRun) => Promise<readonly string[]>;
   readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /** What a key's text says, before the table is asked. */

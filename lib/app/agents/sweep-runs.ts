@@ -59,7 +59,8 @@ async function sweepRun(services: AgentServices, settings: SystemSettings, run: 
   const ended = await services.engine.endAttempt({ run_id: run.id, attempt: run.attempt, outcome, run });
   // Whoever may still be working on it is asked to stop.
   if (ended.changed && run.status === 'running') await services.presence.requestStop(run.agent, run.id);
-  if (ended.changed) services.log.info('run_swept', { run: run.id, outcome: outcome.kind, agent: run.agent, attempt: run.attempt });
+  if (ended.changed)
+    services.log.info('run_swept', { run: run.id, item: run.item, outcome: outcome.kind, agent: run.agent, attempt: run.attempt });
   return ended.changed || ended.run.phase === 'ended' ? ended.run : null;
 }
 

@@ -1,4 +1,6 @@
-import { massSilence } from '../../domain/agent/liveness.ts';
+import type { Gauges } from '../../contracts/telemetry/metrics.ts';
+import { agentState, massSilence } from '../../domain/agent/liveness.ts';
+import type { AppState } from '../../domain/shared/fleet.ts';
 import type { SystemSettings } from '../../domain/shared/rollout.ts';
 import { type Instant, MINUTE, SECOND } from '../../domain/shared/time.ts';
 import { noticeOf } from '../engine/notices.ts';
@@ -11,18 +13,32 @@ const PAGE = 2_000;
 
 /**
  * The tick's look at all agents (SPEC §6, DESIGN A4). Liveness is derived, so this only finds out whether the silence of many is our own fault, and
- * opens Downtimes. Repeating it repeats no effect.
+ * opens Downtimes. Repeating it repeats no effect. Answers how many agents are in which state.
  */
-export async function watchAgents(services: EngineServices, watch: WatchStore): Promise<void> {
+export async function watchAgents(services: EngineServices, watch: WatchStore): Promise<Gauges> {
   const now = services.clock.now();
   const [before, settings] = await Promise.all([watch.read(), services.settings.read()]);
   const agents = await heardAgents(services);
   const alert = alertOf(before, agents, settings, now);
   const raised = alert !== null && alert.ended_at === null && (before.alert === null || before.alert.ended_at !== null);
-  if (!(await watch.write(before, { checked_at: now, alert }))) return;
+  const gauges = gaugesOf(agents, alert, settings, now);
+  if (!(await watch.write(before, { checked_at: now, alert }))) return gauges;
   if (raised) await announce(services, agents.length, now);
   // The check that raises the alert opens nothing: the next one sees whether the silence lasts.
   else await openDowntimes(services, critical(agents, settings, now));
+  return gauges;
+}
+
+function gaugesOf(agents: readonly HeardAgent[], alert: Alert | null, settings: SystemSettings, now: Instant): Gauges {
+  const { AGENT_WARNING_AFTER_SECONDS: warning, AGENT_CRITICAL_AFTER_SECONDS: critical } = settings;
+  const states = agents.map(({ last_seen }) => agentState(last_seen, now, warning, critical));
+  const count = (wanted: AppState): number => states.filter((state) => state === wanted).length;
+  return {
+    AgentsOk: count('OK'),
+    AgentsWarning: count('WARNING'),
+    AgentsCritical: count('CRITICAL'),
+    PlatformAlert: alert !== null && alert.ended_at === null ? 1 : 0,
+  };
 }
 
 async function heardAgents(services: EngineServices): Promise<HeardAgent[]> {

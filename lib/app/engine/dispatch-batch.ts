@@ -43,8 +43,19 @@ export async function dispatchBatch(services: EngineServices, input: DispatchBat
     if (answer.ok) break;
     starts = withoutRefused(starts, answer.refused);
   }
-  services.log.info('batch_dispatched', { wave: input.block_rollout, dispatched: starts.length, refused: all.length - starts.length });
+  noteStarts(services, input, starts);
   return { dispatched: starts.length, refused: all.length - starts.length };
+}
+
+function noteStarts({ log, metrics, clock }: EngineServices, input: DispatchBatchInput, starts: readonly Start[]): void {
+  const about = { wave: input.block_rollout, execution: input.execution };
+  const { orders, planned_at = null } = input.batch;
+  log.info('batch_dispatched', { ...about, dispatched: starts.length, refused: orders.length - starts.length });
+  for (const { run, order } of starts)
+    log.info('item_dispatched', { ...about, item: order.item, run: run.id, agent: run.agent, attempt: run.attempt, forced: order.forced });
+  if (starts.length === 0) return;
+  metrics.count('Dispatched', starts.length);
+  if (planned_at !== null) metrics.took('DispatchDelaySeconds', clock.now() - Date.parse(planned_at));
 }
 
 /** As many as there are places; the gate lets forced ones through (SPEC §5). */

@@ -24,7 +24,10 @@ export async function endAttempt(services: EngineServices, end: EndAttempt): Pro
   for (let round = 1; round <= TRIES; round++) {
     const run = round === 1 && end.run !== undefined ? end.run : await services.engine.run(end.run_id);
     if (run === null) throw notFound(`Action run ${end.run_id}`);
-    if (run.phase === 'ended' || run.attempt !== end.attempt) return { changed: false, run };
+    if (run.phase === 'ended' || run.attempt !== end.attempt) {
+      services.metrics.count('LateMessages');
+      return { changed: false, run };
+    }
     // Decided on a state that is no longer there, such as `not claimed`: the caller looks again.
     if (end.run !== undefined && run.phase !== end.run.phase) return { changed: false, run };
     const item = run.item === null ? null : await services.engine.item(run.item);
@@ -32,6 +35,7 @@ export async function endAttempt(services: EngineServices, end: EndAttempt): Pro
     const ended = await decide(services, run, item, end, now);
     const committed = await services.engine.commit(changeOf(services, run, item, ended, now));
     if (!committed.ok) continue;
+    noteEnd(services, end.outcome, ended);
     await followUp(services, item, ended);
     return { changed: true, run: { ...ended.run, version: run.version + 1 } };
   }
@@ -169,6 +173,31 @@ function changeOf(services: EngineServices, run: ActionRun, item: Item | null, e
         }
       : {}),
   };
+}
+
+const COUNTED = {
+  success: 'AttemptsSucceeded',
+  failed: 'AttemptsFailed',
+  cancelled: 'AttemptsCancelled',
+  gone: 'AttemptsCancelled',
+  withdrawn: 'AttemptsWithdrawn',
+} as const;
+
+function noteEnd({ log, metrics }: EngineServices, outcome: Outcome, { run, item }: Ended): void {
+  metrics.count(COUNTED[outcome.kind]);
+  if (run.status_reason === 'timed_out') metrics.count('Timeouts');
+  log.info('attempt_ended', {
+    ...(run.rollout === null ? {} : { wave: run.rollout }),
+    item: run.item,
+    run: run.id,
+    agent: run.agent,
+    attempt: run.attempt,
+    outcome: outcome.kind,
+    reason: run.status_reason,
+    exit_code: run.exit_code,
+    item_status: item?.status ?? null,
+    retry_after: item?.retry_after == null ? null : new Date(item.retry_after).toISOString(),
+  });
 }
 
 /** After the commit: the wave's driver may start the next one; what was superseded is looked at again (SPEC §2.7). */

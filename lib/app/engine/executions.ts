@@ -26,6 +26,7 @@ export async function executionWatch(services: EngineServices, ended: ExecutionE
   for (const wave of name === null ? await wavesOfInput(services, ended.input) : [name.block_rollout]) {
     const state = await services.engine.wave(wave);
     if (state?.wave.driver !== ended.execution) continue;
+    services.metrics.count('DriversReplaced');
     services.log.warn('driver_replaced', { wave, driver: ended.execution, status: ended.status, error: ended.error });
     await startDriver(services, wave, state.wave.generation + 1);
   }

@@ -1,6 +1,7 @@
 import { HISTORY_BUDGET, historyEventsOfTurn, MAX_BATCHES, MAX_ORDERS_PER_BATCH } from '../../contracts/workflow/history.ts';
 import type { PlanWaveInput, PlanWaveOutput, WaveNext, WaveOrder } from '../../contracts/workflow/wave.ts';
 import type { Plan, PlanFacts } from '../../domain/plan/facts.ts';
+import { heldBy } from '../../domain/plan/held-by.ts';
 import { calendarOpen } from '../../domain/plan/holds.ts';
 import { numbersOf } from '../../domain/plan/numbers.ts';
 import { plan } from '../../domain/plan/plan.ts';
@@ -28,6 +29,8 @@ export async function planWave(services: EngineServices, input: PlanWaveInput): 
     const facts = await withCandidates(services, frame, now);
     const decided = plan(facts, now);
     const applied = await applyPlan(services, frame, decided, now);
+    if (applied) explain(services, input, facts, decided);
+    services.metrics.took('DecisionSeconds', services.clock.now() - now);
     if (!applied && round < MOST_ROUNDS) continue;
     if (decided.next !== 'replan') return turnOf(services, input, frame, decided, now);
     if (round >= MOST_ROUNDS) return output(input, 'await', { recheck_at: now + SECOND, now, seen: '' });
@@ -69,6 +72,29 @@ function candidateLimit(facts: PlanFacts): number {
   return Math.min(MOST_CANDIDATES, 2 * Math.max(gate, 0) + 5);
 }
 
+/** One line for each decision: what it starts, what it leaves waiting and by what, the wave's state, when it is looked at again. */
+function explain({ log, metrics }: EngineServices, input: PlanWaveInput, facts: PlanFacts, decided: Plan): void {
+  const { wave } = facts;
+  const about = { wave: wave.id, execution: input.execution };
+  const { numbers, status, next, recheck_at } = decided;
+  log.info('wave_planned', {
+    ...about,
+    next,
+    status: status?.to ?? wave.status,
+    reason: status?.reason ?? wave.status_reason,
+    dispatched: decided.dispatch.length,
+    parked: decided.park.length,
+    skipped: decided.skip.length,
+    held: heldBy(facts, decided),
+    recheck_at: new Date(recheck_at).toISOString(),
+    numbers: { ...numbers },
+  });
+  if (status !== null) log.info('wave_changed', { ...about, from: wave.status, to: status.to, reason: status.reason });
+  if (decided.lag_rounds === 0) return;
+  metrics.count('IndexBehind');
+  log.warn('index_behind', { ...about, numbers: { rounds: decided.lag_rounds } });
+}
+
 async function turnOf(
   services: EngineServices,
   input: PlanWaveInput,
@@ -76,14 +102,6 @@ async function turnOf(
   decided: Plan,
   now: Instant,
 ): Promise<PlanWaveOutput> {
-  const { numbers } = decided;
-  services.log.info('wave_planned', {
-    wave: input.block_rollout,
-    execution: input.execution,
-    next: decided.next,
-    dispatch: decided.dispatch.length,
-    ...numbers,
-  });
   switch (decided.next) {
     case 'dispatch':
       return startsSomething(services, input, decided, now);
@@ -118,7 +136,9 @@ function startsSomething(services: EngineServices, input: PlanWaveInput, decided
     app: o.installed.app,
     app_reported: o.installed.reported,
   }));
+  const planned_at = new Date(now).toISOString();
   const batches = Array.from({ length: Math.ceil(orders.length / MAX_ORDERS_PER_BATCH) }, (_, i) => ({
+    planned_at,
     orders: orders.slice(i * MAX_ORDERS_PER_BATCH, (i + 1) * MAX_ORDERS_PER_BATCH),
   }));
   const next = mustContinue(services, input) ? 'continue' : 'dispatch';

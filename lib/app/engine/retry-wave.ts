@@ -146,7 +146,7 @@ async function reactivate(services: EngineServices, wave: Wave, ruling: Ruling, 
   const reopen = retried > 0 || fresh.status === 'blocked';
   if (!reopen || (above && fresh.status === 'blocked')) return still;
   await services.engine.reopenRunningWave(fresh);
-  await services.engine.commit({
+  const done = await services.engine.commit({
     waves: [
       {
         id: wave.id,
@@ -160,5 +160,7 @@ async function reactivate(services: EngineServices, wave: Wave, ruling: Ruling, 
       },
     ],
   });
+  const to = above ? 'blocked' : 'active';
+  if (done.ok) services.log.info('wave_changed', { wave: wave.id, from: fresh.status, to, reason: 'retry' });
   return OPEN_WAVE.includes(fresh.status) || above ? still : 0;
 }

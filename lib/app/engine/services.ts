@@ -1,7 +1,7 @@
 import type { MaintenanceWindow } from '../../domain/windows/window.ts';
 import type { PresenceStore } from '../agents/presence.ts';
 import type { ListStore } from '../paging.ts';
-import type { Clock, Ids, Logger, ObjectStore, SettingsStore, WorkflowStarter } from '../ports.ts';
+import type { Clock, Ids, Logger, Metrics, ObjectStore, SettingsStore, WorkflowStarter } from '../ports.ts';
 import type { EngineStore } from './ports.ts';
 import type { Renderer } from './renderer.ts';
 
@@ -21,6 +21,7 @@ export interface EngineServices {
   /** Does `work` soon, once however often it is asked for meanwhile; at once where nothing runs between two calls (Lambda). */
   readonly soon: (name: string, work: () => Promise<void>) => Promise<void>;
   readonly log: Logger;
+  readonly metrics: Metrics;
   /** [0, 1): jitter of retries, nothing else. */
   readonly random: () => number;
   /** SHA-256 in base64url. */

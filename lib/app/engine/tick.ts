@@ -26,6 +26,7 @@ async function guarded(services: EngineServices, what: string, work: () => Promi
   try {
     await work();
   } catch (error) {
+    services.metrics.count('TickFailures');
     services.log.error('tick_step_failed', { step: what, error: String(error) });
   }
 }

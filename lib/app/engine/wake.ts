@@ -1,3 +1,4 @@
+import type { LogEvent } from '../../contracts/telemetry/log-events.ts';
 import type { AwaitProgressInput } from '../../contracts/workflow/wave.ts';
 import { MINUTE, SECOND } from '../../domain/shared/time.ts';
 import { OPEN_WAVE } from '../../domain/wave/transitions.ts';
@@ -34,7 +35,7 @@ async function wakeNow(services: EngineServices, wave: string): Promise<void> {
 }
 
 /** Step Functions is busy or away: logged, and made up for by the tick from the wave's `recheck_at` (safety layer 3). */
-async function orTheTick(services: EngineServices, event: string, wave: string, send: () => Promise<unknown>): Promise<void> {
+async function orTheTick(services: EngineServices, event: LogEvent, wave: string, send: () => Promise<unknown>): Promise<void> {
   try {
     await send();
   } catch (error) {
@@ -82,6 +83,7 @@ export async function rescueWave(services: EngineServices, wave: string): Promis
   const { driver, generation, recheck_at, status } = state.wave;
   const lost = driver === null || now - (recheck_at ?? now) >= DRIVER_PATIENCE;
   if (lost && (driver !== null || OPEN_WAVE.includes(status) || state.wave.counters.in_progress > 0)) {
+    services.metrics.count('DriversReplaced');
     services.log.warn('driver_replaced', { wave, driver, generation });
     await startDriver(services, wave, generation + 1);
   } else if (row !== null && row.woken_at !== null && now - row.woken_at >= WAKE_PATIENCE) await services.workflows.sendWake(row.token);

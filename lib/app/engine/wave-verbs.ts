@@ -61,6 +61,7 @@ async function change(
     const now = services.clock.now();
     const committed = await services.engine.commit(changeOf(services, state, event, actor, await part(state, now), now));
     if (!committed.ok) continue;
+    services.log.info('wave_changed', { wave: id, from: state.wave.status, to: RESULT[event], actor });
     await driveWave(services, id);
     return (await services.engine.wave(id))?.wave ?? state.wave;
   }

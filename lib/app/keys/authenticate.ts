@@ -86,7 +86,7 @@ export class Authenticator {
     try {
       await this.#services.objects.replace('access_key', key, { ...key, last_used_at: now });
     } catch (error) {
-      this.#services.log.info('key_use_not_noted', { key: key.id, error: String(error) });
+      this.#services.log.info('key_use_not_noted', { key_id: key.id, error: String(error) });
     }
   }
 }

@@ -170,7 +170,8 @@ export async function follow(
 ): Promise<void> {
   const steps = [services.changes.changed(change), ...demands.flatMap((demand) => (demand === null ? [] : [services.demands.run(demand)]))];
   for (const result of await Promise.allSettled(steps)) {
-    if (result.status === 'rejected') services.log.warn('follow_up_left_to_the_tick', { change: change.id, error: String(result.reason) });
+    if (result.status === 'rejected')
+      services.log.warn('follow_up_left_to_the_tick', { type: change.type, id: change.id, error: String(result.reason) });
   }
 }
 

@@ -17,6 +17,8 @@ export interface RouteSpec {
   readonly request?: z.ZodType | 'raw';
   /** By status; null = no body. */
   readonly answers: { readonly [status: number]: z.ZodType | null };
+  /** Media type of a good answer that is a text; JSON if not given. */
+  readonly media?: string;
   /** It may be refused because of something that exists or goes on (409). */
   readonly conflicts?: boolean;
   /** Largest body as sent; 1 MB if not given. */

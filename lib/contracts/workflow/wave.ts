@@ -53,7 +53,11 @@ export const waveOrder = z.object({
 });
 export type WaveOrder = z.infer<typeof waveOrder>;
 
-export const waveBatch = z.object({ orders: z.array(waveOrder).min(1).max(MAX_ORDERS_PER_BATCH) });
+export const waveBatch = z.object({
+  orders: z.array(waveOrder).min(1).max(MAX_ORDERS_PER_BATCH),
+  /** When it was ordered, for the dispatch delay. */
+  planned_at: instant.nullable().default(null),
+});
 
 export const WAVE_NEXT = ['dispatch', 'await', 'completed', 'cancelled', 'blocked', 'taken_over', 'continue'] as const;
 export type WaveNext = (typeof WAVE_NEXT)[number];
@@ -77,7 +81,7 @@ export const planWaveOutput = z.object({
 export type PlanWaveOutput = z.input<typeof planWaveOutput>;
 
 export const dispatchBatchInput = z.object({ block_rollout: id, generation, execution, batch: waveBatch });
-export type DispatchBatchInput = z.infer<typeof dispatchBatchInput>;
+export type DispatchBatchInput = z.input<typeof dispatchBatchInput>;
 export const dispatchBatchOutput = z.object({ dispatched: z.int().min(0), refused: z.int().min(0) });
 export type DispatchBatchOutput = z.infer<typeof dispatchBatchOutput>;
 

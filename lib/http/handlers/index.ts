@@ -9,14 +9,14 @@ import { operatorHandlers } from './operator.ts';
 import * as platform from './platform.ts';
 import { itemHandlers, runHandlers, waveHandlers } from './rollouts.ts';
 
-export interface HandlerServices {
+export interface HandlerServices extends platform.Numbers {
   readonly resources: ResourceServices;
   readonly engine: EngineServices;
   readonly imports: ImportServices;
 }
 
 /** Every operation of the people's API with what it does. */
-export const handlersOf = ({ resources, engine, imports }: HandlerServices): Handlers => ({
+export const handlersOf = ({ resources, engine, imports, ...numbers }: HandlerServices): Handlers => ({
   organizations: fleet.organizationHandlers(resources),
   workspaces: fleet.workspaceHandlers(resources),
   clusters: fleet.clusterHandlers(resources),
@@ -34,5 +34,5 @@ export const handlersOf = ({ resources, engine, imports }: HandlerServices): Han
   apiKeys: platform.apiKeyHandlers(resources),
   agentKeys: platform.agentKeyHandlers(resources),
   imports: platform.importHandlers(imports),
-  meta: platform.metaHandlers(),
+  meta: platform.metaHandlers(numbers),
 });

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { notFound } from '../../app/errors.ts';
 import type { ImportServices } from '../../app/import/ports.ts';
 import { getImport, type ImportProgress, startImport } from '../../app/import/start.ts';
-import type { AccessKey } from '../../app/ports.ts';
+import type { AccessKey, Clock, GaugeStore, Metrics } from '../../app/ports.ts';
 import { createAgentKey, createApiKey, findKey, type KeyFamily, revokeKey } from '../../app/resources/access-keys.ts';
 import { listObjects } from '../../app/resources/list.ts';
 import type { ResourceServices } from '../../app/resources/services.ts';
@@ -10,11 +10,12 @@ import { flat, updateSettings } from '../../app/resources/system-config.ts';
 import { urlOf } from '../../app/urls.ts';
 import type { updateSystemConfig } from '../../contracts/api/system-config.ts';
 import type { Call, HandlersOf } from '../api-types.ts';
-import { type Reply, reply } from '../event.ts';
+import { type Reply, reply, textReply } from '../event.ts';
 import { LABEL_KEYS } from '../label-keys.ts';
 import { openApi } from '../openapi.ts';
 import { envelope } from '../paging.ts';
 import { iso, isoOrNull, managed } from '../present/common.ts';
+import { METRICS_MEDIA, metricsPage } from '../present/metrics.ts';
 import { split } from './filters.ts';
 
 const KNOWN = [
@@ -96,7 +97,14 @@ export const importHandlers = (imports: ImportServices): HandlersOf<'imports'> =
   get: async ({ id }) => reply(200, presentImport(await getImport(imports, id))),
 });
 
-export const metaHandlers = (): HandlersOf<'meta'> => ({
+/** Where the numbers of the page come from. */
+export interface Numbers {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly gauges: GaugeStore;
+}
+
+export const metaHandlers = ({ clock, metrics, gauges }: Numbers): HandlersOf<'meta'> => ({
   whoami: async ({ caller }) => {
     if (caller === null) throw notFound('Your key');
     const { key_id, expires_at, ...who } = caller;
@@ -104,5 +112,6 @@ export const metaHandlers = (): HandlersOf<'meta'> => ({
   },
   labelKeys: async () => reply(200, { label_keys: LABEL_KEYS }),
   schema: async () => reply(200, openApi()),
+  metrics: async () => textReply(metricsPage(await gauges.read(), metrics.totals(), clock.now()), METRICS_MEDIA),
   health: async () => reply(200, { status: 'ok' }),
 });

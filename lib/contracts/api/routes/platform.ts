@@ -93,6 +93,14 @@ export const platformRoutes = {
       summary: 'This description (OpenAPI 3.1)',
       answers: { 200: z.record(z.string(), z.unknown()) },
     }),
+    metrics: route({
+      path: 'metrics',
+      method: 'GET',
+      right: 'read_all',
+      summary: 'Numbers of the platform, as Prometheus reads them',
+      answers: { 200: z.string() },
+      media: 'text/plain',
+    }),
     health: route({
       path: 'health',
       method: 'GET',
