@@ -11,6 +11,8 @@ export const derivedId = {
   /** `parent` is the cluster, or the workspace for a workspace-level block. */
   block: (ids: Ids, parent: string, name: string): string => ids.child(parent, 'block', name),
   app: (ids: Ids, cluster: string, name: string): string => ids.child(cluster, 'k8s_app', name),
+  /** A maintenance window that people made; null = the platform's. Those of a fleet file belong to their owner. */
+  window: (ids: Ids, organization: string | null, name: string): string => ids.child(organization ?? ROOT, 'named_window', name),
   operatorAgent: (ids: Ids, cluster: string): string => ids.child(cluster, 'agent', 'operator'),
   /** Any further agent: of a cluster, or of a workspace. */
   agent: (ids: Ids, parent: string, reported: string): string => ids.child(parent, 'agent', `reported:${reported}`),

@@ -1,6 +1,16 @@
 import type { LogEvent, LogFields } from '../contracts/telemetry/log-events.ts';
 import type { CounterName, DurationName, Gauges } from '../contracts/telemetry/metrics.ts';
-import type { Block, Json, K8sApp, K8sCluster, Maintenance, Managed, Organization, Workspace } from '../domain/shared/fleet.ts';
+import type {
+  Block,
+  Json,
+  K8sApp,
+  K8sCluster,
+  Maintenance,
+  Managed,
+  Organization,
+  WindowObject,
+  Workspace,
+} from '../domain/shared/fleet.ts';
 import type { BlockRolloutConfig, SystemSettings } from '../domain/shared/rollout.ts';
 import type { Instant } from '../domain/shared/time.ts';
 
@@ -61,6 +71,7 @@ export interface ObjectTypes {
   block: Block;
   k8s_app: K8sApp;
   maintenance: Maintenance;
+  maintenance_window: WindowObject;
   downtime: Downtime;
   block_rollout_config: BlockRolloutConfig;
   access_key: AccessKey;
@@ -87,7 +98,7 @@ export type Create<T extends Managed> = Omit<T, 'version'>;
 export interface ObjectStore {
   get<T extends ObjectType>(type: T, id: string, consistent?: boolean): Promise<ObjectTypes[T] | null>;
   /** Missing ones are left out. */
-  getMany<T extends ObjectType>(type: T, ids: readonly string[]): Promise<Map<string, ObjectTypes[T]>>;
+  getMany<T extends ObjectType>(type: T, ids: readonly string[], consistent?: boolean): Promise<Map<string, ObjectTypes[T]>>;
   /** Refused with `conflict` when the id exists. `also` goes into the same transaction. */
   create<T extends ObjectType>(type: T, value: Create<ObjectTypes[T]>, also?: readonly Also[]): Promise<ObjectTypes[T]>;
   /** Conditional on `before.version`; throws `stale` when somebody was faster. */

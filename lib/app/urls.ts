@@ -7,6 +7,7 @@ const PATHS = {
   k8s_app: 'k8sapps',
   agent: 'agents',
   maintenance: 'maintenances',
+  maintenance_window: 'maintenance-windows',
   downtime: 'downtimes',
   block_rollout_config: 'block-rollout-configs',
   block_rollout: 'block-rollouts',

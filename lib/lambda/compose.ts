@@ -33,8 +33,6 @@ import type { Services } from '../app/services.ts';
 import { parseSelector } from '../domain/demand/selector.ts';
 import type { SystemSettings } from '../domain/shared/rollout.ts';
 import { SECOND } from '../domain/shared/time.ts';
-import { parseWindow } from '../domain/windows/parse-window.ts';
-import type { MaintenanceWindow } from '../domain/windows/window.ts';
 
 export interface Foundations {
   /** The document client, or the fault wrapper around it. */
@@ -76,7 +74,6 @@ export function compose(f: Foundations) {
     engine: store,
     lists: new DynamoListStore(table),
     presence,
-    windows: { many: (ids) => windowsOf(imports, ids) },
     workflows,
     renderer,
     soon: gathered(f),
@@ -87,7 +84,7 @@ export function compose(f: Foundations) {
     definition: f.definition ?? null,
   };
   const agents = agentServices(engine, store, new DynamoWatchStore(table));
-  const resources = resourceServices(engine, agents, imports);
+  const resources = resourceServices(engine, agents);
   const services: Services = {
     clock,
     ids,
@@ -102,18 +99,6 @@ export function compose(f: Foundations) {
     units: table.units,
   };
   return { table, services };
-}
-
-/** Windows came through `parseWindow`; one that does not pass it any more must not count as open. */
-async function windowsOf(imports: Pick<ImportStore, 'windows'>, ids: readonly string[]): Promise<Map<string, MaintenanceWindow>> {
-  const found = [...(await imports.windows(ids)).values()];
-  return new Map(
-    found.map(({ id, time_zone, time_slots, freezes }) => {
-      const parsed = parseWindow({ time_zone, time_slots, freezes });
-      if (!parsed.ok) throw new Error(`maintenance window ${id}: ${parsed.problems.map((p) => `${p.path} ${p.reason}`).join('; ')}`);
-      return [id, parsed.window];
-    }),
-  );
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
@@ -141,7 +126,7 @@ function agentServices(engine: EngineServices, runs: AgentServices['runs'], watc
   };
 }
 
-function resourceServices(engine: EngineServices, agents: AgentServices, imports: Pick<ImportStore, 'windows'>): ResourceServices {
+function resourceServices(engine: EngineServices, agents: AgentServices): ResourceServices {
   const { clock, ids, objects, settings, log } = engine;
   return {
     clock,
@@ -153,7 +138,7 @@ function resourceServices(engine: EngineServices, agents: AgentServices, imports
     demands: { run: (demand) => demandWritten(engine, demand) },
     changes: { changed: (change) => followed(engine, change) },
     scope: { targets: (config) => targetsInScope(engine, config) },
-    windows: { exists: async (id) => (await imports.windows([id])).size > 0 },
+    windows: { owners: (id) => engine.engine.windowOwners(id) },
     agentKeys: { revoked: (key) => revokeKeyOfAgents(agents, key) },
   };
 }

@@ -35,13 +35,18 @@ export function heldBy(items: readonly { readonly blockers: readonly Pick<Blocke
     const first = blockers.find(({ code }) => code !== 'contact_missing');
     const code = first?.code ?? 'starting';
     const before = groups.get(code);
-    const until = earliest(before?.until ?? null, first?.until ?? null);
-    groups.set(code, { code, count: (before?.count ?? 0) + 1, detail: before?.detail ?? first?.detail ?? null, until });
+    const count = (before?.count ?? 0) + 1;
+    // The detail is that of the earliest: windows in several zones open one after the other.
+    const { detail, until } = before === undefined || isSooner(first, before) ? { detail: null, until: null, ...first } : before;
+    groups.set(code, { code, count, detail, until });
   }
   return [...groups.values()].sort((a, b) => b.count - a.count || a.code.localeCompare(b.code));
 }
 
-const earliest = (a: Instant | null, b: Instant | null): Instant | null => (a === null || b === null ? (a ?? b) : Math.min(a, b));
+type Until = Pick<Held, 'until'>;
+
+const isSooner = (a: Until | undefined, b: Until): boolean =>
+  a !== undefined && a.until !== null && (b.until === null || a.until < b.until);
 
 const WAITS: Readonly<Record<string, (one: boolean, held: Held, now: Instant) => string>> = {
   platform_paused: (_one, { detail }) => `everything is paused${because(detail)}`,
@@ -55,7 +60,8 @@ const WAITS: Readonly<Record<string, (one: boolean, held: Held, now: Instant) =>
   cluster_critical: (one) => `${one ? 'waits for a cluster that is' : 'wait for clusters that are'} CRITICAL`,
   window_closed: (one, { until, detail }, now) =>
     `${one ? 'waits' : 'wait'} for the maintenance window${until === null ? '' : `, opens${inWords(until, now)}`}${inParentheses(detail)}`,
-  freeze: (one, { until, detail }, now) => `${one ? 'is' : 'are'} frozen${forWords(until, now)}${because(detail)}`,
+  freeze: (one, { until, detail }, now) =>
+    `${one ? 'is' : 'are'} frozen${until === null ? '' : `, ${one ? 'opens' : 'open'}${inWords(until, now)}`}${inParentheses(detail)}`,
   canary_gate: (one, { detail }) => `${one ? 'waits' : 'wait'} for a free place${inParentheses(detail)}`,
   no_free_slot: (one, { detail }) => `${one ? 'waits' : 'wait'} for a free slot${inParentheses(detail)}`,
   retry_backoff: (one, { until }, now) => `${one ? 'tries' : 'try'} again${inWords(until, now)}`,

@@ -6,20 +6,11 @@ import { keys } from '../../lib/adapters/dynamodb/keys.ts';
 import { derivedId } from '../../lib/app/derived-ids.ts';
 import { continueImport, noCounts } from '../../lib/app/import/advance.ts';
 import { configBuilder } from '../../lib/app/import/config-builder.ts';
-import type {
-  ImportedWindow,
-  ImportRow,
-  ImportServices,
-  ImportState,
-  ImportUnit,
-  ObjectWrite,
-  UnitChange,
-} from '../../lib/app/import/ports.ts';
+import type { ImportRow, ImportServices, ImportState, ImportUnit, ObjectWrite, UnitChange } from '../../lib/app/import/ports.ts';
 import * as records from '../../lib/app/import/records.ts';
 import { startImport } from '../../lib/app/import/start.ts';
-import { newManaged } from '../../lib/app/managed.ts';
 import type { ObjectType } from '../../lib/app/ports.ts';
-import type { K8sCluster } from '../../lib/domain/shared/fleet.ts';
+import type { K8sCluster, WindowObject } from '../../lib/domain/shared/fleet.ts';
 import { exampleFleet } from '../../scripts/example-fleet.ts';
 import { type Embedded, embedded } from '../support/embedded.ts';
 
@@ -61,7 +52,6 @@ const stateOf = (id: string, before: ImportState | null = null): UnitChange['sta
 const change = (id: string, objects: readonly ObjectWrite[], rest: Partial<UnitChange> = {}): UnitChange => ({
   state: stateOf(id),
   objects,
-  windows: [],
   settings: null,
   ...rest,
 });
@@ -162,20 +152,20 @@ describe('writes of units', () => {
   it('make objects, state, window and settings together, at version 1', async () => {
     const id = derivedId.organization(env.ids, 'one');
     const organization = records.newOrganization(birth(id, 'one'));
-    const window: ImportedWindow = {
-      ...newManaged(birth(env.ids.fresh(), 'one')),
-      ...{ organization: id, workspace: null, time_zone: 'Europe/Berlin', is_system_default: false },
-      ...{ time_slots: [{ days: ['mon'], start: '22:00', end: '04:00' }], freezes: [] },
+    const window: WindowObject = {
+      ...records.newWindow(birth(env.ids.fresh(), 'one'), { organization: id, workspace: null }),
+      ...{ time_zone: 'Europe/Berlin', time_slots: [{ days: ['mon'], start: '22:00', end: '04:00' }] },
     };
     const before = await env.settings.read();
     const settings = { before, after: { ...before, OPERATOR_ROLLOUT_PERCENTAGE: 20, free: { region: 'eu' } } };
-    const all = change(id, [{ type: 'organization', before: null, after: organization }], {
-      windows: [{ before: null, after: window }],
-      settings,
-    });
+    const objects: ObjectWrite[] = [
+      { type: 'maintenance_window', before: null, after: window },
+      { type: 'organization', before: null, after: organization },
+    ];
+    const all = change(id, objects, { settings });
     expect(await store.apply([all])).toEqual([true]);
     expect(await read('organization', id)).toEqual({ ...organization, version: 1 });
-    expect(await store.windows([window.id, 'none'])).toEqual(new Map([[window.id, { ...window, version: 1 }]]));
+    expect(await read('maintenance_window', window.id)).toEqual({ ...window, version: 1 });
     expect(await store.states([id, 'none'])).toEqual(new Map([[id, { ...all.state.after, version: 1 }]]));
     expect(await env.settings.read()).toEqual({ ...settings.after, revision: before.revision + 1 });
     // The same again: nothing of it is as it was read.
@@ -199,14 +189,11 @@ describe('writes of units', () => {
   it.each(['object', 'window', 'settings', 'state'] as const)('are refused as a whole when the %s was changed meanwhile', async (what) => {
     const id = derivedId.organization(env.ids, `stale ${what}`);
     const stored = await env.objects.create('organization', records.newOrganization(birth(env.ids.fresh(), what)));
-    const window: ImportedWindow = {
-      ...newManaged(birth(env.ids.fresh(), 'w')),
-      ...{ organization: id, workspace: null, time_zone: 'UTC', time_slots: [], freezes: [], is_system_default: false, version: 1 },
-    };
+    const window = { ...records.newWindow(birth(env.ids.fresh(), 'w'), { organization: id, workspace: null }), version: 1 };
     const settings = await env.settings.read();
     const parts: Record<typeof what, Partial<UnitChange>> = {
       object: { objects: [{ type: 'organization', before: { ...stored, version: 5 }, after: stored }] },
-      window: { windows: [{ before: window, after: window }] },
+      window: { objects: [{ type: 'maintenance_window', before: window, after: window }] },
       settings: { settings: { before: { ...settings, revision: settings.revision + 1 }, after: settings } },
       state: { state: stateOf(id, { ...stateOf(id).after, version: 3 }) },
     };

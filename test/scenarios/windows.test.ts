@@ -71,7 +71,7 @@ test('B28 and B30 outside the window nothing starts and nothing is used up, the 
   expect(item.tries).toBe(0);
   const view = await itemView(world.services, item.id);
   expect(view.blockers.filter((b) => b.code === 'window_closed')).toEqual([
-    { code: 'window_closed', detail: null, until: START + 2 * HOUR },
+    { code: 'window_closed', detail: '02:00 UTC', until: START + 2 * HOUR },
   ]);
   expect(view.earliest_start).toBe(START + 2 * HOUR);
   const reads = world.runtime.table.units.byOperation.get('plan')?.read ?? 0;

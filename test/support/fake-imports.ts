@@ -1,16 +1,8 @@
 import { SystemIds } from '../../lib/adapters/system/ids.ts';
 import { configBuilder } from '../../lib/app/import/config-builder.ts';
-import type {
-  ImportedWindow,
-  ImportRow,
-  ImportServices,
-  ImportState,
-  ImportStore,
-  ImportUnit,
-  UnitChange,
-} from '../../lib/app/import/ports.ts';
+import type { ImportRow, ImportServices, ImportState, ImportStore, ImportUnit, UnitChange } from '../../lib/app/import/ports.ts';
 import type { Demand, Ids, ObjectType, ObjectTypes } from '../../lib/app/ports.ts';
-import type { Managed } from '../../lib/domain/shared/fleet.ts';
+import type { Managed, WindowObject } from '../../lib/domain/shared/fleet.ts';
 import type { SystemSettings } from '../../lib/domain/shared/rollout.ts';
 
 /** A crash between two writes. */
@@ -27,6 +19,7 @@ const SETTINGS: SystemSettings = {
   RETENTION_DAYS: 90,
   AUDIT_RETENTION_DAYS: 400,
   ROLLOUTS_PAUSED: null,
+  default_window: null,
   free: {},
 };
 
@@ -45,7 +38,6 @@ export class FakeImports implements ImportStore {
   readonly #pages = new Map<string, string>();
   readonly #rows = new Map<string, ImportRow>();
   readonly #states = new Map<string, ImportState>();
-  readonly #windows = new Map<string, ImportedWindow>();
 
   services(): ImportServices {
     return {
@@ -132,30 +124,22 @@ export class FakeImports implements ImportStore {
     );
   }
 
-  windows(ids: readonly string[]): Promise<Map<string, ImportedWindow>> {
-    return Promise.resolve(
-      new Map(ids.flatMap((id) => [this.#windows.get(id)].filter((w) => w !== undefined).map((w) => [id, w] as const))),
-    );
-  }
-
   async apply(changes: readonly UnitChange[]): Promise<readonly boolean[]> {
     const answers: boolean[] = [];
     for (const change of changes) answers.push(await this.#write(() => this.#applyOne(change)));
     return answers;
   }
 
-  #applyOne({ state, objects, windows, settings }: UnitChange): boolean {
+  #applyOne({ state, objects, settings }: UnitChange): boolean {
     const versions = [
       [this.#states.get(state.after.id)?.version, state.before?.version],
       ...objects.map(({ before, after }) => [this.objects.get(after.id)?.value.version, before?.version]),
-      ...windows.map(({ before, after }) => [this.#windows.get(after.id)?.version, before?.version]),
       ...(settings === null ? [] : [[this.settings.revision, settings.before.revision]]),
     ];
     if (versions.some(([stored, read]) => stored !== read)) return false;
     this.#states.set(state.after.id, structuredClone(state.after));
     for (const { type, before, after } of objects)
       this.objects.set(after.id, { type, value: { ...after, version: (before?.version ?? 0) + 1 } });
-    for (const { before, after } of windows) this.#windows.set(after.id, { ...after, version: (before?.version ?? 0) + 1 });
     if (settings !== null) this.settings = { ...settings.after, revision: settings.before.revision + 1 };
     return true;
   }
@@ -173,8 +157,9 @@ export class FakeImports implements ImportStore {
     return entry.value as ObjectTypes[T];
   }
 
-  windowOf(owner: { readonly maintenance_window: string | null }): ImportedWindow | undefined {
-    return this.#windows.get(owner.maintenance_window ?? '');
+  windowOf(owner: { readonly maintenance_window: string | null }): WindowObject | undefined {
+    const id = owner.maintenance_window ?? '';
+    return this.#many('maintenance_window', [id]).get(id);
   }
 
   /** Everything that the table holds, to compare two ends. */

@@ -9,7 +9,7 @@ import { agent, calendar, candidate, closed, counters, facts, frozen, NOW, rules
 
 const CALENDARS: readonly CalendarFacts[] = [
   calendar(),
-  calendar({ key: 'open-night', window: { open: true, opens_at: null, closes_at: NOW + HOUR }, changes_at: NOW + HOUR }),
+  calendar({ key: 'open-night', window: { open: true, opens_at: null, closes_at: NOW + HOUR, zone: 'UTC' }, changes_at: NOW + HOUR }),
   closed(NOW + 8 * HOUR),
   frozen(NOW + 24 * HOUR),
   closed(null, { key: 'never' }),
@@ -118,7 +118,10 @@ function worldOf(all: readonly Candidate[], parts: Partial<Counters>, rest: Rest
 /** What a reader would find right after the plan was carried out: what left the ready lane is no candidate any more. */
 export function carriedOut(before: PlanFacts, p: Plan, now: Instant): PlanFacts {
   const left = new Set([...p.dispatch, ...p.park, ...p.skip].map((o) => o.item.id));
-  const rest = before.candidates.filter((c) => !left.has(c.item.id)).map((c) => withInbox(c, p));
+  const lanes = new Map(p.lane.map(({ item, calendar }) => [item.id, { calendar, parked_until: null, park_reason: null }]));
+  const rest = before.candidates
+    .filter((c) => !left.has(c.item.id))
+    .map((c) => withInbox({ ...c, item: { ...c.item, ...lanes.get(c.item.id) } }, p));
   const c = before.wave.counters;
   const k = p.dispatch.length;
   const s = p.skip.length;

@@ -81,18 +81,25 @@ export function calendar(parts: Partial<CalendarFacts> = {}): CalendarFacts {
   return {
     key: 'always',
     ready: 0,
-    window: { open: true, opens_at: null, closes_at: null },
+    window: { open: true, opens_at: null, closes_at: null, zone: null },
     frozen_until: null,
+    freeze_reason: null,
     changes_at: null,
     ...parts,
   };
 }
 
 export const closed = (opens_at: Instant | null, parts: Partial<CalendarFacts> = {}): CalendarFacts =>
-  calendar({ key: 'night', window: { open: false, opens_at, closes_at: null }, changes_at: opens_at, ...parts });
+  calendar({ key: 'night', window: { open: false, opens_at, closes_at: null, zone: 'UTC' }, changes_at: opens_at, ...parts });
 
 export const frozen = (until: Instant, parts: Partial<CalendarFacts> = {}): CalendarFacts =>
-  calendar({ key: 'frozen', frozen_until: until, changes_at: until, ...parts });
+  calendar({
+    key: 'frozen',
+    window: { open: true, opens_at: until, closes_at: null, zone: 'UTC' },
+    frozen_until: until,
+    changes_at: until,
+    ...parts,
+  });
 
 export function item(id: string, parts: Partial<Item> = {}): Item {
   return {

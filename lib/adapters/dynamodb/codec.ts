@@ -53,6 +53,16 @@ const DEFAULTS: { readonly [T in ObjectType]: Partial<ObjectTypes[T]> } = {
     excluded_from_downtime_until: null,
   },
   maintenance: { ...MANAGED, organization: null, k8s_clusters: [], workspaces: [], draft: false },
+  maintenance_window: {
+    ...MANAGED,
+    organization: null,
+    workspace: null,
+    freezes: [],
+    description: null,
+    note: null,
+    lead_time_days: null,
+    notice_required: false,
+  },
   downtime: { ...MANAGED, kind: 'generic', ended_at: null },
   block_rollout_config: {
     ...MANAGED,
@@ -245,6 +255,7 @@ export function listingOf<T extends ObjectType>(type: T, value: ObjectTypes[T]):
       return { organization: v.organization ?? null, path: [v.workspace ?? '-', v.k8s_cluster ?? '-'] };
     case 'workspace':
     case 'maintenance':
+    case 'maintenance_window':
     case 'downtime':
     case 'access_key':
     case 'audit_event':

@@ -9,6 +9,7 @@ import type {
   RunLog,
   WakeRow,
   WaveState,
+  WindowOwner,
 } from '../../app/engine/ports.ts';
 import { stale } from '../../app/errors.ts';
 import type { KeyPage } from '../../app/ports.ts';
@@ -250,6 +251,11 @@ export class DynamoEngineStore implements EngineStore {
   async blocksFrom(from_block: string, organization: string, path: readonly string[]): Promise<readonly string[]> {
     const pk = keys.fromBlockPartition(from_block, organization);
     return idsOf(await this.#table.queryAll({ index: 'gsi2', pk, begins: keys.listingPrefix(path) }));
+  }
+
+  async windowOwners(window: string): Promise<readonly WindowOwner[]> {
+    const rows = await this.#table.queryAll({ index: 'gsi2', pk: keys.windowUserPartition(window) });
+    return rows.map(({ pk }) => ({ type: pk.startsWith('workspace#') ? 'workspace' : 'organization', id: afterHash(pk) }));
   }
 
   async gate(): Promise<GateState> {

@@ -1,7 +1,7 @@
-import type { ImportedWindow, ImportRow, ImportState } from '../../app/import/ports.ts';
+import type { ImportRow, ImportState } from '../../app/import/ports.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import { gunzipJson, gzipJson } from './blob.ts';
-import { MANAGED, pack, unpack } from './codec.ts';
+import { pack, unpack } from './codec.ts';
 import { keys } from './keys.ts';
 import type { Row } from './row.ts';
 
@@ -35,20 +35,3 @@ export async function stateFrom(row: Row): Promise<ImportState> {
   const said = (await gunzipJson(row['body'] as Uint8Array)) as Omit<ImportState, 'id' | 'version'>;
   return { ...said, id: decodeURIComponent(row.pk.slice(row.pk.indexOf('#') + 1)), version: row['version'] as number };
 }
-
-const WINDOW_DEFAULTS: Partial<ImportedWindow> = { ...MANAGED, workspace: null, time_slots: [], freezes: [], is_system_default: false };
-const WINDOW = 'maintenance_window';
-
-export const windowKey = (id: string) => keys.object(WINDOW, id);
-
-export function windowRow(window: ImportedWindow): Row {
-  return {
-    ...windowKey(window.id),
-    ...keys.listing(WINDOW, window.organization, [], window.id),
-    entity: WINDOW,
-    schema_version: SCHEMA_VERSION,
-    ...pack(window, WINDOW_DEFAULTS),
-  };
-}
-
-export const windowFrom = (row: Row): ImportedWindow => unpack<ImportedWindow>(row, WINDOW_DEFAULTS);

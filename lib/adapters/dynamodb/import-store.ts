@@ -1,10 +1,10 @@
-import type { ImportedWindow, ImportRow, ImportState, ImportStore, ImportUnit, UnitChange } from '../../app/import/ports.ts';
+import type { ImportRow, ImportState, ImportStore, ImportUnit, UnitChange } from '../../app/import/ports.ts';
 import type { Also, Clock, Ids } from '../../app/ports.ts';
 import { DAY, type Instant } from '../../domain/shared/time.ts';
 import { gunzipJson, gzipJson } from './blob.ts';
 import type { Table } from './client.ts';
 import { eq, missing } from './expression.ts';
-import { importFrom, importRow, stateFrom, windowFrom, windowKey } from './import-rows.ts';
+import { importFrom, importRow, stateFrom } from './import-rows.ts';
 import { grouped, transactionOf, type UnitWrites, unitWrites } from './import-writes.ts';
 import { instantPart, keys } from './keys.ts';
 import type { Action } from './transact.ts';
@@ -69,11 +69,6 @@ export class DynamoImportStore implements ImportStore {
     const rows = await this.#table.getMany(units.map(keys.importState), true);
     const states = await Promise.all(rows.map(stateFrom));
     return new Map(states.map((state) => [state.id, state]));
-  }
-
-  async windows(ids: readonly string[]): Promise<Map<string, ImportedWindow>> {
-    const rows = await this.#table.getMany(ids.map(windowKey), true);
-    return new Map(rows.map(windowFrom).map((window) => [window.id, window]));
   }
 
   /** One transaction after the other: they would only wait for each other at the fleet's row. */

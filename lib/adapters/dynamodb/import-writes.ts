@@ -1,10 +1,10 @@
-import type { ImportedWindow, ObjectWrite, UnitChange } from '../../app/import/ports.ts';
+import type { ObjectWrite, UnitChange } from '../../app/import/ports.ts';
 import type { Ids, ObjectType, ObjectTypes } from '../../app/ports.ts';
 import type { K8sCluster, Managed } from '../../domain/shared/fleet.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { clusterSideWrites } from './cluster-rows.ts';
 import { eq, missing } from './expression.ts';
-import { stateRow, windowRow } from './import-rows.ts';
+import { stateRow } from './import-rows.ts';
 import { keys } from './keys.ts';
 import { objectRow } from './object-store.ts';
 import type { Row } from './row.ts';
@@ -28,11 +28,10 @@ interface FleetDelta {
 }
 
 export async function unitWrites(change: UnitChange, now: Instant, ids: Ids): Promise<UnitWrites> {
-  const { state, objects, windows, settings } = change;
+  const { state, objects, settings } = change;
   const all: Action[] = [
     { kind: 'put', row: await stateRow({ ...state.after, version: next(state.before).version }), condition: unchanged(state.before) },
     ...objects.flatMap((write) => objectActions(write, now, ids)),
-    ...windows.map(({ before, after }) => put(windowRow(stamped<ImportedWindow>(before, after, now)), before)),
     ...(settings === null ? [] : [settingsAction(settings.before, settings.after)]),
   ];
   return {

@@ -36,6 +36,9 @@ export const keys = {
     gsi2sk: [...path, id].join('#'),
   }),
 
+  windowUserPartition: (window: string): string => `WINDOW@${window}`,
+  windowUser: (window: string, type: string, id: string) => ({ gsi2pk: keys.windowUserPartition(window), gsi2sk: `${type}#${id}` }),
+
   settings: (): Key => ({ pk: 'SETTINGS', sk: '#' }),
   watch: (): Key => ({ pk: 'WATCH', sk: '#' }),
   fleet: (): Key => ({ pk: 'FLEET', sk: '#' }),
@@ -131,7 +134,14 @@ export const KEYS: readonly KeyPattern[] = [
     'gsi1: block@<organization> / <workspace>#<cluster or ->#<id>; gsi2: FROM@<organization>@<from_block> / same',
     'A5 one active item per block: active_item is set under a condition',
   ),
-  row('settings', 'SETTINGS', '#', '', 'SystemConfig, read fresh at each decision'),
+  row(
+    'organization, workspace',
+    '<TYPE>#<id>',
+    '#',
+    'gsi2: WINDOW@<maintenance_window> / <TYPE>#<id>',
+    'who names a window: it is not archived while somebody does',
+  ),
+  row('settings', 'SETTINGS', '#', '', 'SystemConfig and the system default window, read fresh at each decision'),
   row('fleet', 'FLEET', '#', '', 'number of active and of paused clusters: the operator gate’s N'),
   row('gauges', 'GAUGES', '#', '', 'what the last tick measured, for the page of numbers'),
   row('watch', 'WATCH', '#', '', 'A4 the last look at all agents, and the platform alert'),

@@ -13,7 +13,7 @@ import type {
   ObjectType,
   ObjectTypes,
 } from '../../app/ports.ts';
-import type { Block, K8sCluster, Maintenance, Managed } from '../../domain/shared/fleet.ts';
+import type { Block, K8sCluster, Maintenance, Managed, Organization, Workspace } from '../../domain/shared/fleet.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import type { Table } from './client.ts';
 import { clusterSideWrites } from './cluster-rows.ts';
@@ -40,7 +40,10 @@ export function objectRow<T extends ObjectType>(type: T, value: ObjectTypes[T]):
   };
 }
 
-/** Maintenances are found by their end, pauses by theirs, blocks made from another by that block's name (gsi2). */
+/**
+ * Maintenances are found by their end, pauses by theirs, blocks made from another by that block's name, organizations and workspaces by the
+ * window that they name (gsi2).
+ */
 function laneOf<T extends ObjectType>(type: T, value: ObjectTypes[T]): Record<string, string> {
   if (type === 'maintenance') {
     const m = value as Maintenance;
@@ -49,6 +52,10 @@ function laneOf<T extends ObjectType>(type: T, value: ObjectTypes[T]): Record<st
   if (type === 'k8s_cluster') {
     const { id, rollout_override: o } = value as K8sCluster;
     return o.paused && o.paused_until !== null ? keys.due('pause', o.paused_until, id) : {};
+  }
+  if (type === 'organization' || type === 'workspace') {
+    const { id, archived, maintenance_window } = value as Organization | Workspace;
+    return archived || maintenance_window === null ? {} : keys.windowUser(maintenance_window, type, id);
   }
   if (type !== 'block') return {};
   const b = value as Block;
@@ -80,8 +87,11 @@ export class DynamoObjectStore implements ObjectStore {
     return row === null ? null : unpackObject(type, row);
   }
 
-  async getMany<T extends ObjectType>(type: T, ids: readonly string[]): Promise<Map<string, ObjectTypes[T]>> {
-    const rows = await this.#table.getMany(ids.map((id) => keys.object(type, id)));
+  async getMany<T extends ObjectType>(type: T, ids: readonly string[], consistent = false): Promise<Map<string, ObjectTypes[T]>> {
+    const rows = await this.#table.getMany(
+      ids.map((id) => keys.object(type, id)),
+      consistent,
+    );
     return new Map(rows.map((row) => unpackObject(type, row)).map((value) => [value.id, value]));
   }
 

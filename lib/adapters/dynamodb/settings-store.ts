@@ -18,6 +18,7 @@ export const SEEDED_SETTINGS: SystemSettings = {
   RETENTION_DAYS: 90,
   AUDIT_RETENTION_DAYS: 400,
   ROLLOUTS_PAUSED: null,
+  default_window: null,
   free: {},
 };
 

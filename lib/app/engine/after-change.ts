@@ -3,7 +3,6 @@ import type { K8sCluster } from '../../domain/shared/fleet.ts';
 import type { Item } from '../../domain/shared/rollout.ts';
 import type { KeyPage, ObjectType } from '../ports.ts';
 import { skipped } from './apply-plan.ts';
-import { ALWAYS_OPEN, calendarKey } from './calendars.ts';
 import { activeConfigs } from './config-list.ts';
 import { systemConfigId } from './configs.ts';
 import { endAttempt } from './end-attempt.ts';
@@ -39,6 +38,8 @@ export async function afterChange(services: EngineServices, change: Change): Pro
       return ownerChanged(services, change.type, change.id, change.fields);
     case 'block':
       return blockChanged(services, change.id);
+    case 'maintenance_window':
+      return wakeAll(services);
     case 'maintenance':
       return rekeyMaintenances(services);
     default:
@@ -92,7 +93,10 @@ async function itemGone(services: EngineServices, item: Item): Promise<void> {
   await wakeWave(services, item.rollout);
 }
 
-/** Archived: its clusters are gone. Another criticality or window: waiting items get another place (DESIGN A7). */
+/**
+ * Archived: its clusters are gone. Another criticality: waiting items get another place (DESIGN A7). Another window needs no such walk: it is
+ * looked up where calendars are evaluated.
+ */
 async function ownerChanged(
   services: EngineServices,
   type: 'workspace' | 'organization',
@@ -100,7 +104,8 @@ async function ownerChanged(
   fields: readonly string[],
 ): Promise<void> {
   const owner = await services.objects.get(type, id, true);
-  if (owner === null || !fields.some((f) => f === 'archived' || f === 'criticality' || f === 'maintenance_window')) return;
+  if (fields.includes('maintenance_window')) await wakeAll(services);
+  if (owner === null || !fields.some((f) => f === 'archived' || f === 'criticality')) return;
   const where =
     type === 'organization'
       ? { organization: id, path: [] }
@@ -115,7 +120,6 @@ async function ownerChanged(
     }
     cursor = page.cursor;
   } while (cursor !== null);
-  if (fields.includes('maintenance_window')) return wakeAll(services);
   for (const wave of waves) await wakeWave(services, wave);
 }
 
@@ -125,13 +129,10 @@ async function rekeyItems(services: EngineServices, cluster: K8sCluster): Promis
     services.objects.get('organization', cluster.organization, true),
   ]);
   const criticality = effectiveCriticality(workspace?.criticality ?? null, organization?.criticality ?? null);
-  const calendar = workspace === null || organization === null ? ALWAYS_OPEN : calendarKey(workspace, organization);
   const waves: string[] = [];
   for (const item of (await services.engine.items(await activeItems(services, cluster), true)).values()) {
-    if ((item.criticality === criticality && item.calendar === calendar) || (item.status !== 'pending' && item.status !== 'retrying'))
-      continue;
-    if ((await services.engine.commit({ items: [{ before: item, after: { ...item, criticality, calendar } }] })).ok)
-      waves.push(item.rollout);
+    if (item.criticality === criticality || (item.status !== 'pending' && item.status !== 'retrying')) continue;
+    if ((await services.engine.commit({ items: [{ before: item, after: { ...item, criticality } }] })).ok) waves.push(item.rollout);
   }
   return waves;
 }

@@ -1,4 +1,4 @@
-import type { ParkOrder, Plan, SkipOrder } from '../../domain/plan/facts.ts';
+import type { LaneOrder, ParkOrder, Plan, SkipOrder } from '../../domain/plan/facts.ts';
 import type { Item, WaveStatus } from '../../domain/shared/rollout.ts';
 import { type Instant, SECOND } from '../../domain/shared/time.ts';
 import { derivedId } from '../derived-ids.ts';
@@ -20,6 +20,7 @@ const ITEMS_AT_ONCE = 25;
 export async function applyPlan(services: EngineServices, frame: WaveFrame, decided: Plan, now: Instant): Promise<boolean> {
   const moved = await Promise.all([
     ...chunks(decided.park).map((orders) => park(services, frame, orders, now)),
+    ...chunks(decided.lane).map((orders) => intoLane(services, frame, orders, now)),
     ...chunks(decided.skip).map((orders) => skip(services, frame, orders, now)),
   ]);
   if (moved.includes(false)) return false;
@@ -46,6 +47,16 @@ async function park(services: EngineServices, frame: WaveFrame, orders: readonly
   }));
   await unparkArrived(services, frame, orders, now);
   return parked;
+}
+
+function intoLane(services: EngineServices, frame: WaveFrame, orders: readonly LaneOrder[], now: Instant): Promise<boolean> {
+  return each(services, orders, (some) => ({
+    items: some.map(({ item, calendar }) => ({
+      before: item,
+      after: { ...item, calendar, parked_until: null, park_reason: null, absent_since: null, updated_at: now },
+    })),
+    waves: [{ id: frame.state.wave.id }],
+  }));
 }
 
 const ABSENT: readonly ParkOrder['reason'][] = ['agent_missing', 'agent_silent'];

@@ -1,7 +1,7 @@
 import type { Item } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { newManaged } from '../managed.ts';
-import { ALWAYS_OPEN } from './calendars.ts';
+import { SYSTEM_CALENDAR } from './calendars.ts';
 import type { EngineServices } from './services.ts';
 
 /** A waiting item about nothing yet: every field that the engine owns at its start. */
@@ -37,7 +37,7 @@ export function blankItem(services: Pick<EngineServices, 'ids'>, now: Instant): 
     allow_downgrade: false,
     in_maintenance: false,
     criticality: 'medium',
-    calendar: ALWAYS_OPEN,
+    calendar: SYSTEM_CALENDAR,
     parked_until: null,
     park_reason: null,
     absent_since: null,

@@ -1,5 +1,6 @@
 import type { Maintenance } from '../../domain/shared/fleet.ts';
 import type { Instant } from '../../domain/shared/time.ts';
+import type { Span } from '../../domain/windows/spans.ts';
 import type { EngineServices } from './services.ts';
 
 type Target = { readonly k8s_cluster: string | null; readonly workspace: string; readonly organization: string };
@@ -8,17 +9,21 @@ type Target = { readonly k8s_cluster: string | null; readonly workspace: string;
 export interface Maintenances {
   /** Until when this target is in maintenance; null when it is not (SPEC §1 Maintenance). */
   until(target: Target): Instant | null;
+  /** Those of this target that are under way or still to come, drafts left out. */
+  spans(target: Target): readonly Span[];
   readonly changes_at: Instant | null;
 }
 
 export async function readMaintenances(services: EngineServices, now: Instant): Promise<Maintenances> {
   const ids = await services.engine.maintenancesEndingAfter(now);
   const all = ids.length === 0 ? [] : [...(await services.objects.getMany('maintenance', ids)).values()];
-  const active = all.filter((m) => isActive(m, now));
+  const standing = all.filter((m) => !m.archived && !m.draft && m.end > now);
+  const spans = (target: Target): Span[] => standing.filter((m) => concerns(m, target)).map((m) => ({ from: m.start, until: m.end }));
   const changes = all.flatMap((m) => [m.start, m.end]).filter((at) => at > now);
   return {
+    spans,
     until: (target) => {
-      const ends = active.filter((m) => concerns(m, target)).map((m) => m.end);
+      const ends = spans(target).flatMap(({ from, until }) => (from <= now ? [until] : []));
       return ends.length === 0 ? null : Math.max(...ends);
     },
     changes_at: changes.length === 0 ? null : Math.min(...changes),

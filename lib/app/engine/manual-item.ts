@@ -7,7 +7,7 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import { urlOf } from '../urls.ts';
 import { auditOf } from './audit.ts';
 import { blankItem } from './blank-item.ts';
-import { ALWAYS_OPEN, calendarKey } from './calendars.ts';
+import { calendarKey } from './calendars.ts';
 import { operatorConfigId, type Ruling, readRuling, resolveLimits } from './configs.ts';
 import { forceItem } from './item-verbs.ts';
 import { newWave } from './join-wave.ts';
@@ -166,7 +166,7 @@ async function itemOf(services: EngineServices, request: ManualItem, block: Bloc
     forced: by.forced,
     window_bypassed: true,
     allow_downgrade: request.allow_downgrade,
-    calendar: workspace === null || organization === null ? ALWAYS_OPEN : calendarKey(workspace, organization),
+    calendar: calendarKey(workspace, organization),
     criticality: effectiveCriticality(workspace?.criticality ?? null, organization?.criticality ?? null),
   };
 }

@@ -113,7 +113,7 @@ async function turnOf(
     default:
       return mustContinue(services, input)
         ? output(input, 'continue', { recheck_at: decided.recheck_at, now, seen: '' })
-        : output(input, 'await', { recheck_at: decided.recheck_at, now, seen: fingerprint(frame) });
+        : output(input, 'await', { recheck_at: decided.recheck_at, now, seen: fingerprint(services, frame) });
   }
 }
 

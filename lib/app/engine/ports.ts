@@ -191,6 +191,9 @@ export interface EngineStore {
   /** Blocks whose from_block this is: of a cluster, of a workspace, or of the whole organization. */
   blocksFrom(from_block: string, organization: string, path: readonly string[]): Promise<readonly string[]>;
 
+  /** Organizations and workspaces that name this maintenance window, archived ones left out. */
+  windowOwners(window: string): Promise<readonly WindowOwner[]>;
+
   gate(): Promise<GateState>;
   fleet(): Promise<{ readonly clusters: number; readonly paused: number }>;
 
@@ -209,6 +212,11 @@ export interface EngineStore {
   config(item: string): Promise<JsonObject | null>;
   saveLog(run: string, log: RunLog, keepUntil: Instant): Promise<void>;
   log(run: string): Promise<RunLog | null>;
+}
+
+export interface WindowOwner {
+  readonly type: 'organization' | 'workspace';
+  readonly id: string;
 }
 
 export interface RunLog {

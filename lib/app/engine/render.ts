@@ -20,7 +20,7 @@ const named = (object: { id: string; name: string; labels: Json } | null): Json 
 
 /** Values of a system setting as templates see them, free keys beside the typed ones. */
 export function settingsContext(settings: SystemSettings): JsonObject {
-  const { revision: _revision, free, ROLLOUTS_PAUSED, ...typed } = settings;
+  const { revision: _revision, default_window: _window, free, ROLLOUTS_PAUSED, ...typed } = settings;
   return { ...free, ...typed, ROLLOUTS_PAUSED: ROLLOUTS_PAUSED === null ? null : { reason: ROLLOUTS_PAUSED.reason } };
 }
 

@@ -1,4 +1,3 @@
-import type { MaintenanceWindow } from '../../domain/windows/window.ts';
 import type { PresenceStore } from '../agents/presence.ts';
 import type { ListStore } from '../paging.ts';
 import type { Clock, Ids, Logger, Metrics, ObjectStore, SettingsStore, WorkflowStarter } from '../ports.ts';
@@ -14,8 +13,6 @@ export interface EngineServices {
   readonly engine: EngineStore;
   readonly lists: ListStore;
   readonly presence: PresenceStore;
-  /** Recurring windows by id; missing ones are left out. */
-  readonly windows: { many(ids: readonly string[]): Promise<ReadonlyMap<string, MaintenanceWindow>> };
   readonly workflows: WorkflowStarter;
   readonly renderer: Renderer;
   /** Does `work` soon, once however often it is asked for meanwhile; at once where nothing runs between two calls (Lambda). */

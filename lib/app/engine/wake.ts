@@ -18,7 +18,7 @@ const DRIVER_PATIENCE = MINUTE;
 export async function awaitWave(services: EngineServices, input: AwaitProgressInput): Promise<void> {
   await services.engine.setWake(input.block_rollout, { token: input.token, driver: input.execution, seen: input.seen });
   const frame = await readFrame(services, input.block_rollout, services.clock.now());
-  const moved = frame === null || frame.state.wave.driver !== input.execution || fingerprint(frame) !== input.seen;
+  const moved = frame === null || frame.state.wave.driver !== input.execution || fingerprint(services, frame) !== input.seen;
   if (moved || Date.parse(input.recheck_at) <= services.clock.now()) await wakeNow(services, input.block_rollout);
 }
 

@@ -1,7 +1,8 @@
 import { gatePlaces } from '../../domain/operator/gate.ts';
 import type { CalendarFacts, Candidate, GateFacts, PlanFacts } from '../../domain/plan/facts.ts';
+import type { Item } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
-import { alwaysOpen, calendarsOf } from './calendars.ts';
+import { alwaysOpen, calendarKey, calendarsOf } from './calendars.ts';
 import { isOperatorBlock, type Ruling, readRuling, rulesOf } from './configs.ts';
 import { type Maintenances, readMaintenances } from './maintenances.ts';
 import type { GateState, WaveState } from './ports.ts';
@@ -27,7 +28,7 @@ export async function readFrame(services: EngineServices, wave: string, now: Ins
     readMaintenances(services, now),
   ]);
   const gate = isOperatorBlock(state.wave.block_name) ? await readGate(services, ruling.settings.OPERATOR_ROLLOUT_PERCENTAGE) : null;
-  const lanes = state.ready.map(({ calendar, count }) => ({ key: calendar, ready: count }));
+  const lanes = state.ready.filter(({ count }) => count > 0).map(({ calendar, count }) => ({ key: calendar, ready: count }));
   const calendars = [...(await calendarsOf(services, ruling, lanes, now)).values()];
   return { state, ruling, gate, older_in_progress, calendars, maintenances };
 }
@@ -74,7 +75,9 @@ export async function readCandidates(
   const items = itemIds.flatMap((id) => found.get(id) ?? []).filter((i) => i.status === 'pending' || i.status === 'retrying');
   if (items.length === 0) return [];
   const rows = await readTargets(services, items);
-  const lanes = [...new Set(items.map((item) => item.calendar))].map((key) => ({ key, ready: 0 }));
+  // By what workspace and organization say now: the item may stand in the lane of what they said when it was enqueued.
+  const keyOf = (item: Item): string => calendarKey(rows.workspaces.get(item.workspace), rows.organizations.get(item.organization));
+  const lanes = [...new Set(items.map(keyOf))].map((key) => ({ key, ready: 0 }));
   const calendars = await calendarsOf(services, frame.ruling, lanes, now);
   return Promise.all(
     items.map(async (item) => ({
@@ -84,7 +87,7 @@ export async function readCandidates(
         rows,
         item,
         frame.ruling,
-        calendars.get(item.calendar) ?? alwaysOpen(0),
+        calendars.get(keyOf(item)) ?? alwaysOpen(0),
         frame.maintenances.until(item),
         now,
       ),
@@ -96,8 +99,8 @@ export async function readCandidates(
  * What a decision rested on, as one text: the driver writes it with its token and reads again; when it differs, something moved between plan
  * and wait, and it looks at once (DESIGN §4 wake-ups without loss).
  */
-export function fingerprint(frame: WaveFrame): string {
-  const { state, ruling, gate } = frame;
+export function fingerprint(services: Pick<EngineServices, 'digest'>, frame: WaveFrame): string {
+  const { state, ruling, gate, calendars } = frame;
   const { total, failed, skipped } = state.wave.counters;
   const ready = state.ready.reduce((sum, r) => sum + r.count, 0);
   return [
@@ -108,5 +111,6 @@ export function fingerprint(frame: WaveFrame): string {
     `${ruling.config?.version ?? 0}.${ruling.system?.version ?? 0}`,
     gate === null ? '-' : `${gate.started}.${gate.ended}.${gate.places}`,
     frame.older_in_progress,
+    services.digest(calendars.map((c) => JSON.stringify([c.key, c.window, c.frozen_until])).join()),
   ].join('/');
 }

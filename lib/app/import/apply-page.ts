@@ -68,18 +68,17 @@ async function existingOf(
   const want = (type: StoredKind, id: string) => wanted.set(type, (wanted.get(type) ?? new Set()).add(id));
   for (const unit of units) {
     if (unit.kind !== 'system_config') want(unit.kind, unit.id);
+    if ('maintenance_window' in unit.fields) want('maintenance_window', windowId(context.ids, unit.id));
     for (const child of unit.children) want(child.kind, child.id);
   }
   const found = new Map<string, ObjectTypes[StoredKind]>();
   const reads = [...wanted].map(async ([type, ids]) => {
     for (const [id, value] of await services.objects.getMany(type, [...ids])) found.set(id, value);
   });
-  const owners = units.filter((unit) => 'maintenance_window' in unit.fields).map((unit) => windowId(context.ids, unit.id));
-  const [windows, settings] = await Promise.all([services.imports.windows(owners), services.settings.read(), ...reads]);
+  const [settings] = await Promise.all([services.settings.read(), ...reads]);
   return (unit: ImportUnit): Existing => ({
     state: states.get(unit.id) ?? null,
     object: <T extends StoredKind>(_type: T, id: string) => (found.get(id) as ObjectTypes[T] | undefined) ?? null,
-    window: (id) => windows.get(id) ?? null,
     settings,
   });
 }

@@ -7,7 +7,6 @@ import { type Difference, difference, type Hashes, hashesOf, isSame } from './di
 import {
   type ConfigBuilder,
   type ImportChild,
-  type ImportedWindow,
   type ImportRecord,
   type ImportState,
   type ImportUnit,
@@ -22,10 +21,9 @@ import * as records from './records.ts';
 export interface Existing {
   readonly state: ImportState | null;
   object<T extends StoredKind>(type: T, id: string): ObjectTypes[T] | null;
-  window(id: string): ImportedWindow | null;
   readonly settings: SystemSettings;
 }
-export type StoredKind = 'organization' | 'workspace' | 'k8s_cluster' | 'k8s_app' | 'block' | 'block_rollout_config';
+export type StoredKind = 'organization' | 'workspace' | 'k8s_cluster' | 'k8s_app' | 'block' | 'block_rollout_config' | 'maintenance_window';
 
 export interface Context {
   readonly import: string;
@@ -62,7 +60,6 @@ class Deciding {
   readonly #existing: Existing;
   readonly #context: Context;
   readonly #objects: ObjectWrite[] = [];
-  readonly #windows: { before: ImportedWindow | null; after: ImportedWindow }[] = [];
   readonly #outcomes = new Map<string, Outcome>();
   readonly #state: Record<string, Hashes>;
   #settings: UnitChange['settings'] = null;
@@ -147,8 +144,10 @@ class Deciding {
       return 'created';
     }
     if (diff === null) return 'unchanged';
+    const written = this.#objects.length;
     const after = revived(change(before, diff), this.#knew(record));
-    if (isSame(before, after)) return 'unchanged';
+    // A window that was changed is its owner's change.
+    if (isSame(before, after)) return this.#objects.length > written ? 'updated' : 'unchanged';
     this.#write(type, before, after);
     return 'updated';
   }
@@ -187,14 +186,12 @@ class Deciding {
     if (typeof window !== 'object' || window === null) return diff;
     const { id, name, organization, workspace, kind } = this.#unit;
     const own = windowId(this.#context.ids, id);
-    const before = this.#existing.window(own);
-    const base = before ?? { ...newManaged({ id: own, name, now: this.#context.now }), time_zone: 'UTC' };
-    const owner = {
-      organization: organization ?? '',
-      workspace: kind === 'workspace' ? workspace : null,
-      is_system_default: false as const,
-    };
-    this.#windows.push({ before, after: { ...base, time_slots: [], freezes: [], ...window, ...owner } });
+    const before = this.#existing.object('maintenance_window', own);
+    const owner = { organization: organization ?? '', workspace: kind === 'workspace' ? workspace : null };
+    const base = before ?? records.newWindow({ id: own, name, now: this.#context.now }, owner);
+    // Archived by somebody: the file says that its owner has it, so it is back.
+    const after = records.windowWith(revived(base, false), window);
+    if (before === null || !isSame(before, after)) this.#write('maintenance_window', before, after);
     return { ...diff, set: { ...diff.set, maintenance_window: own } };
   }
 
@@ -243,7 +240,7 @@ class Deciding {
     const done = [...this.#outcomes].filter(([, outcome]) => outcome !== 'unchanged');
     const outcomes = { ...before, ...Object.fromEntries(done) };
     const after = { id: this.#unit.id, version: (state?.version ?? 0) + 1, records: this.#state, import: this.#context.import, outcomes };
-    return { state: { before: state, after }, objects: this.#objects, windows: this.#windows, settings: this.#settings };
+    return { state: { before: state, after }, objects: this.#objects, settings: this.#settings };
   }
 }
 

@@ -60,16 +60,6 @@ export interface ImportState {
   readonly outcomes: Readonly<Record<string, Outcome>>;
 }
 
-/** SPEC §1 "MaintenanceWindow", as the fleet file gives it to an organization or a workspace. */
-export interface ImportedWindow extends Managed {
-  readonly organization: string;
-  readonly workspace: string | null;
-  readonly time_zone: string;
-  readonly time_slots: readonly Json[];
-  readonly freezes: readonly Json[];
-  readonly is_system_default: false;
-}
-
 /** Conditional on `before` (null = there is none yet); `after.version` is set by the store. */
 export interface ObjectWrite {
   readonly type: ObjectType;
@@ -81,7 +71,6 @@ export interface ObjectWrite {
 export interface UnitChange {
   readonly state: { readonly before: ImportState | null; readonly after: ImportState };
   readonly objects: readonly ObjectWrite[];
-  readonly windows: readonly { readonly before: ImportedWindow | null; readonly after: ImportedWindow }[];
   readonly settings: { readonly before: SystemSettings; readonly after: SystemSettings } | null;
 }
 
@@ -137,12 +126,10 @@ export interface ImportStore {
 
   /** What the last imports said about these units; missing ones are left out. */
   states(units: readonly string[]): Promise<Map<string, ImportState>>;
-  /** Windows by id; missing ones are left out. */
-  windows(ids: readonly string[]): Promise<Map<string, ImportedWindow>>;
   /**
    * Writes the changes; each is all or nothing, and the answer says in the same order which were written (true) and which were refused because
    * something had been changed meanwhile (false; the caller reads again and decides again).
-   * - objects, windows: before = null → put if there is no such row (version 1); else put if version = before.version (version + 1, updated_at = now)
+   * - objects: before = null → put if there is no such row (version 1); else put if version = before.version (version + 1, updated_at = now)
    * - a created or changed cluster takes its side writes along: presence row, fleet counter
    * - settings: put if the revision is before.revision (revision + 1)
    * - state: put if the state's version is before.version, or if there is none

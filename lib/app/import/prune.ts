@@ -67,7 +67,7 @@ async function archiveMissing(
       if (!gone) {
         await services.archive(type, state.id, row.actor);
         const after = { ...state, version: state.version + 1, records, import: row.id, outcomes: { '': 'archived' as const } };
-        await services.imports.apply([{ state: { before: state, after }, objects: [], windows: [], settings: null }]);
+        await services.imports.apply([{ state: { before: state, after }, objects: [], settings: null }]);
       }
       archived.push({ kind: type, outcome: 'archived' });
     }

@@ -8,9 +8,11 @@ import type {
   Managed,
   ManagedBy,
   Organization,
+  WindowObject,
   Workspace,
 } from '../../domain/shared/fleet.ts';
 import type { SystemSettings } from '../../domain/shared/rollout.ts';
+import { parseWindow } from '../../domain/windows/parse-window.ts';
 import { type Birth, newManaged } from '../managed.ts';
 import type { Difference } from './diff.ts';
 
@@ -55,6 +57,20 @@ function keyed(before: Labels, prefix: string, set: Readonly<Record<string, Json
   const given = Object.entries(set).filter(([field]) => field.startsWith(prefix));
   const kept = Object.entries(before).filter(([key]) => !gone.has(key));
   return Object.fromEntries([...kept, ...given.map(([field, value]) => [field.slice(prefix.length), String(value)] as const)]);
+}
+
+export const newWindow = (birth: Birth, owner: Pick<WindowObject, 'organization' | 'workspace'>): WindowObject => ({
+  ...newManaged(birth),
+  ...owner,
+  ...{ time_zone: 'UTC', time_slots: [], freezes: [] },
+  ...{ description: null, note: null, lead_time_days: null, notice_required: false },
+});
+
+/** The file has been checked. */
+export function windowWith(before: WindowObject, window: Json): WindowObject {
+  const parsed = parseWindow(window);
+  if (!parsed.ok) throw new Error('a maintenance window got past the check');
+  return { ...before, ...parsed.window };
 }
 
 export const managedWith = <T extends Managed>(before: T, diff: Difference): T =>

@@ -9,7 +9,7 @@ import { type Instant, type Millis, SECOND } from '../../domain/shared/time.ts';
 import { compareVersions } from '../../domain/version/compare.ts';
 import { derivedId } from '../derived-ids.ts';
 import { blankItem } from '../engine/blank-item.ts';
-import { ALWAYS_OPEN, alwaysOpen, calendarKey, calendarsOf } from '../engine/calendars.ts';
+import { alwaysOpen, calendarKey, calendarsOf } from '../engine/calendars.ts';
 import type { Ruling } from '../engine/configs.ts';
 import { type Maintenances, readMaintenances } from '../engine/maintenances.ts';
 import type { EngineServices } from '../engine/services.ts';
@@ -60,7 +60,7 @@ export async function rowsOf(services: EngineServices, fleet: FleetRows): Promis
     return known;
   };
   const ruling = { config: fleet.config, system: null, settings: fleet.settings };
-  const keys = new Set(fleet.clusters.map(({ cluster, item }) => item?.calendar ?? keyOf(fleet, cluster)));
+  const keys = new Set(fleet.clusters.map(({ cluster }) => keyOf(fleet, cluster)));
   const calendars = await calendarsOf(
     services,
     ruling,
@@ -100,11 +100,8 @@ async function rowOf(looked: Looked, row: ClusterRow): Promise<OperatorRow> {
   };
 }
 
-const keyOf = (fleet: FleetRows, cluster: ClusterRow['cluster']): string => {
-  const workspace = fleet.rows.workspaces.get(cluster.workspace);
-  const organization = fleet.rows.organizations.get(cluster.organization);
-  return workspace === undefined || organization === undefined ? ALWAYS_OPEN : calendarKey(workspace, organization);
-};
+const keyOf = ({ rows }: FleetRows, cluster: ClusterRow['cluster']): string =>
+  calendarKey(rows.workspaces.get(cluster.workspace), rows.organizations.get(cluster.organization));
 
 /** The same facts as for a waiting item; a cluster without one is asked about as if it had. */
 function factsOf(
@@ -117,10 +114,17 @@ function factsOf(
     ...where,
     block_name: OPERATOR_BLOCK,
     rendered_target_version: desired_version,
-    calendar: keyOf(fleet, cluster),
   };
   const rows = { ...fleet.rows, presences: fleet.agentsOf(cluster) };
-  return targetFactsOf(services, rows, asked, ruling, calendars.get(asked.calendar) ?? alwaysOpen(0), maintenances.until(where), now);
+  return targetFactsOf(
+    services,
+    rows,
+    asked,
+    ruling,
+    calendars.get(keyOf(fleet, cluster)) ?? alwaysOpen(0),
+    maintenances.until(where),
+    now,
+  );
 }
 
 async function blockersOf(looked: Looked, { item }: ClusterRow, target: TargetFacts): Promise<Blocker[]> {

@@ -5,10 +5,19 @@ import type { ObjectType, ObjectTypes } from '../ports.ts';
 import { configTouches, refuseRevived } from './configs.ts';
 import { everyRow } from './list.ts';
 import type { ResourceServices } from './services.ts';
+import { refuseWhileNamed } from './windows.ts';
 import { edit, find, type Touches } from './write.ts';
 
 /** SPEC §2.8: what can be archived, and brought back. */
-export type Archivable = 'organization' | 'workspace' | 'k8s_cluster' | 'block' | 'k8s_app' | 'maintenance' | 'block_rollout_config';
+export type Archivable =
+  | 'organization'
+  | 'workspace'
+  | 'k8s_cluster'
+  | 'block'
+  | 'k8s_app'
+  | 'maintenance'
+  | 'maintenance_window'
+  | 'block_rollout_config';
 
 export interface ArchiveRequest {
   readonly actor: string;
@@ -77,6 +86,7 @@ function touchedBy(before: ObjectTypes[Archivable], value: ObjectTypes[Archivabl
     case 'block_rollout_config':
       return isConfig(type, before) && isConfig(type, value) ? configTouches(before, value) : null;
     case 'maintenance':
+    case 'maintenance_window':
       return null;
   }
 }
@@ -84,6 +94,7 @@ function touchedBy(before: ObjectTypes[Archivable], value: ObjectTypes[Archivabl
 const HOW = 'Archive them first, or repeat with ?force=true.';
 
 async function refuseWhileActive<T extends ObjectType>(services: ResourceServices, type: T, value: ObjectTypes[T]): Promise<void> {
+  if ('time_slots' in value) return refuseWhileNamed(services, value);
   const where = whereOf(type, value);
   if (where === null) return;
   const busy = (await everyRow(services, 'block', where)).filter((block: Block) => block.active_item !== null && !block.archived);

@@ -3,9 +3,15 @@ import { parseCron } from '../../domain/recurrence/cron.ts';
 import { nextFires } from '../../domain/recurrence/fires.ts';
 import type { BlockRolloutConfig, Item } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
+import { resolveWindow } from '../../domain/windows/calendar.ts';
+import { describeUntil } from '../../domain/windows/describe.ts';
+import { firstStart } from '../../domain/windows/first-start.ts';
+import { type Calendar, combineCalendars } from '../../domain/windows/openings.ts';
+import { calendarKey, type WindowObjects, windowsFor } from '../engine/calendars.ts';
 import { type Decided, decideTargets, lacksOperatorVersion } from '../engine/decide-target.ts';
 import { supersedes } from '../engine/enqueue-items.ts';
 import { type Target, withBlocks } from '../engine/enqueue-targets.ts';
+import { readMaintenances } from '../engine/maintenances.ts';
 import { targetsInScope } from '../engine/scope-count.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { invalid, notFound } from '../errors.ts';
@@ -28,7 +34,22 @@ export interface PreviewTarget {
   readonly reason: string | null;
 }
 
-export interface ConfigPreview extends Page<PreviewTarget> {
+export type WindowSource = 'config' | 'workspace' | 'organization' | 'system_default';
+
+/** When windows, freezes and Maintenances let a target start what it would get; slots, agents and pauses come on top. */
+export interface PreviewTimes {
+  /** null = always open but for freezes; also where the config bypasses windows. */
+  readonly window: { readonly id: string; readonly name: string; readonly source: WindowSource; readonly time_zone: string } | null;
+  /** From now on; null = it gets nothing, or it never opens. */
+  readonly earliest_start: Instant | null;
+  /** In words: `now`, `in 3 h 12 min (22:00 Europe/Berlin)`. */
+  readonly earliest_start_text: string | null;
+  /** Of a schedule: for each of the next fires, in their order. */
+  readonly scheduled_starts: readonly (Instant | null)[];
+}
+export type PreviewRow = PreviewTarget & PreviewTimes;
+
+export interface ConfigPreview extends Page<PreviewRow> {
   readonly targets_in_scope: number;
   /** How many targets would get which action, over all pages. */
   readonly actions: Readonly<Partial<Record<PreviewAction, number>>>;
@@ -42,25 +63,26 @@ export async function previewConfig(services: EngineServices, id: string, page: 
   const config = await services.objects.get('block_rollout_config', id, true);
   if (config === null) throw notFound(`Rollout config ${id}`);
   const start = startOf(page);
-  const rows: PreviewTarget[] = [];
+  const shown: Shown[] = [];
   const actions: Partial<Record<PreviewAction, number>> = {};
   let [targets, count] = [0, 0];
   if (config.kind === 'trigger')
     for await (const part of targetsInScope(services, config)) {
       targets += part.length;
       for (const row of await rowsOf(services, config, part)) {
-        if (count >= start && count < start + page.page_size) rows.push(row);
-        actions[row.action] = (actions[row.action] ?? 0) + 1;
+        if (count >= start && count < start + page.page_size) shown.push(row);
+        actions[row.row.action] = (actions[row.row.action] ?? 0) + 1;
         count += 1;
       }
     }
-  const end = start + rows.length;
+  const end = start + shown.length;
+  const next_fires = firesOf(config, services.clock.now());
   return {
     targets_in_scope: targets,
     actions,
-    next_fires: firesOf(config, services.clock.now()),
+    next_fires,
     count,
-    rows,
+    rows: await withTimes(services, config, shown, next_fires),
     cursor: end < count ? String(end) : null,
   };
 }
@@ -78,16 +100,64 @@ function firesOf(config: BlockRolloutConfig, now: Instant): readonly Instant[] {
   return parsed.ok ? nextFires(parsed.cron, config.time_zone, now, FIRES) : [];
 }
 
+/** A row with what it was made from. */
+interface Shown {
+  readonly row: PreviewTarget;
+  readonly target: Target;
+}
+
+async function withTimes(
+  services: EngineServices,
+  config: BlockRolloutConfig,
+  shown: readonly Shown[],
+  fires: readonly Instant[],
+): Promise<PreviewRow[]> {
+  const now = services.clock.now();
+  const keyOf = ({ workspace, organization }: Target): string => calendarKey(workspace, organization);
+  const [settings, maintenances] = await Promise.all([services.settings.read(), readMaintenances(services, now)]);
+  const keys = shown.map(({ target }) => keyOf(target));
+  const sources = await windowsFor(services, { config, settings }, keys);
+  return shown.map(({ row, target }) => {
+    const { window, calendar } = ruleOf(config, sources.get(keyOf(target)));
+    const acts = row.action !== 'none' && row.action !== 'skip';
+    const where = { organization: target.organization.id, workspace: target.workspace.id, k8s_cluster: target.cluster?.id ?? null };
+    const startFrom = (t: Instant): Instant | null => firstStart(calendar, maintenances.spans(where), t);
+    const earliest_start = acts ? startFrom(now) : null;
+    return {
+      ...row,
+      window,
+      earliest_start,
+      earliest_start_text: earliest_start === null ? null : describeUntil(now, earliest_start, window?.time_zone ?? config.time_zone),
+      scheduled_starts: acts ? fires.map(startFrom) : [],
+    };
+  });
+}
+
+const SOURCES = { config: 'config', workspace: 'workspace', organization: 'organization', systemDefault: 'system_default' } as const;
+
+/** Bypassed windows do not count, their freezes do (SPEC §3.10). */
+function ruleOf(config: BlockRolloutConfig, sources: WindowObjects | undefined): Pick<PreviewTimes, 'window'> & { calendar: Calendar } {
+  if (sources === undefined) return { window: null, calendar: combineCalendars(null, []) };
+  const { from, calendar } = resolveWindow(sources);
+  const window = from === null ? null : sources[from];
+  if (config.bypass_maintenance_window) return { window: null, calendar: { ...calendar, slots: null } };
+  if (from === null || window === null) return { window: null, calendar };
+  return { window: { id: window.id, name: window.name, source: SOURCES[from], time_zone: window.time_zone }, calendar };
+}
+
 const NO_OPERATOR_VERSION = { target_version: null, action: 'none', reason: 'OPERATOR_BLOCK_VERSION is not set' } as const;
 
-async function rowsOf(services: EngineServices, config: BlockRolloutConfig, targets: readonly Target[]): Promise<PreviewTarget[]> {
+async function rowsOf(services: EngineServices, config: BlockRolloutConfig, targets: readonly Target[]): Promise<Shown[]> {
   const settings = await services.settings.read();
   const found = await withBlocks(services, config, targets);
   const look = { run: config.trigger_type === 'schedule' ? 'schedule' : 'reconciliation', allow_downgrade: false } as const;
   const decided = await decideTargets(services, look, config, settings, found);
   const active = await services.engine.items(decided.flatMap((d) => d.at.block?.active_item ?? []));
-  const rows = decided.map((d) => rowOf(d, active.get(d.at.block?.active_item ?? '') ?? null));
-  return lacksOperatorVersion(services, config, settings) ? rows.map((row) => ({ ...row, ...NO_OPERATOR_VERSION })) : rows;
+  const unset = lacksOperatorVersion(services, config, settings) ? NO_OPERATOR_VERSION : {};
+  return decided.map((d) => ({
+    target: d.at.target,
+    row: { ...rowOf(d, active.get(d.at.block?.active_item ?? '') ?? null), ...unset },
+  }));
 }
 
 function rowOf(decided: Decided, active: Item | null): PreviewTarget {

@@ -85,7 +85,7 @@ async function check(
   const problems = configProblems(config);
   if (problems.length > 0) throw new AppError('invalid', problems);
   await requireTargets(services, config, before);
-  await requireWindow(services, config.maintenance_window, before?.maintenance_window ?? null);
+  await requireWindow(services, config.maintenance_window, null, before?.maintenance_window ?? null);
   if (before === null) await refuseSecondSystemConfig(services, config);
   const targets = await targetIds(services, config);
   requireExpected(expected, targets.size);

@@ -19,15 +19,20 @@ export interface InheritedFields extends ManagedFields {
   readonly maintenance_window?: string | null;
 }
 
-/** The recurring window that an object names must exist; what it had before is not asked again. */
+/**
+ * The recurring window that an object names must exist, not be archived, and not belong to another organization (null = the object is the
+ * platform's and may name any); what it had before is not asked again.
+ */
 export async function requireWindow(
   services: ResourceServices,
-  window: string | null | undefined,
+  id: string | null | undefined,
+  organization: string | null,
   before: string | null = null,
 ): Promise<void> {
-  if (window === undefined || window === null || window === before) return;
-  if (!(await services.windows.exists(window)))
-    throw invalid('maintenance_window', `Maintenance window ${window} does not exist.`, 'does_not_exist');
+  if (id === undefined || id === null || id === before) return;
+  const window = await findParent(services, 'maintenance_window', id, 'maintenance_window');
+  if (organization !== null && window.organization !== null && window.organization !== organization)
+    throw invalid('maintenance_window', `"${window.name}" belongs to another organization.`);
 }
 
 export async function createOrganization(
@@ -35,8 +40,8 @@ export async function createOrganization(
   fields: InheritedFields & { readonly name: string },
   actor: string,
 ): Promise<Organization> {
-  await requireWindow(services, fields.maintenance_window);
   const id = derivedId.organization(services.ids, fields.name);
+  await requireWindow(services, fields.maintenance_window, id);
   return create(services, 'organization', { ...newOrganization({ id, name: fields.name, now: services.clock.now() }), ...fields }, actor);
 }
 
@@ -45,7 +50,7 @@ export function updateOrganization(services: ResourceServices, id: string, field
     actor,
     change: async (before) => {
       refuseRename(before, fields.name);
-      await requireWindow(services, fields.maintenance_window, before.maintenance_window);
+      await requireWindow(services, fields.maintenance_window, id, before.maintenance_window);
       return { ...before, ...fields };
     },
     touches: (before, after) => (before.labels === after.labels ? null : { organizations: [id] }),
@@ -58,7 +63,7 @@ export async function createWorkspace(
   actor: string,
 ): Promise<Workspace> {
   const organization = await findParent(services, 'organization', fields.organization, 'organization');
-  await requireWindow(services, fields.maintenance_window);
+  await requireWindow(services, fields.maintenance_window, organization.id);
   const id = derivedId.workspace(services.ids, organization.id, fields.name);
   const born = newWorkspace({ id, name: fields.name, now: services.clock.now() }, organization.id);
   return create(services, 'workspace', { ...born, ...fields }, actor, { workspaces: [id] });
@@ -69,7 +74,7 @@ export function updateWorkspace(services: ResourceServices, id: string, fields: 
     actor,
     change: async (before) => {
       refuseRename(before, fields.name);
-      await requireWindow(services, fields.maintenance_window, before.maintenance_window);
+      await requireWindow(services, fields.maintenance_window, before.organization, before.maintenance_window);
       return { ...before, ...fields };
     },
     touches: (before, after) => (before.labels === after.labels ? null : { workspaces: [id] }),

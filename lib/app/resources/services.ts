@@ -1,5 +1,6 @@
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import type { Target } from '../engine/enqueue-targets.ts';
+import type { WindowOwner } from '../engine/ports.ts';
 import type { KeyCrypto } from '../keys/format.ts';
 import type { AccessKey, Clock, Demand, Ids, Logger, ObjectStore, ObjectType, SettingsStore } from '../ports.ts';
 
@@ -16,8 +17,8 @@ export interface ResourceServices {
   readonly changes: { changed(change: Change): Promise<void> };
   /** Every target that a config covers now, page by page: the same look that makes the items. It need not be saved. */
   readonly scope: { targets(config: BlockRolloutConfig): AsyncIterable<readonly Target[]> };
-  /** The recurring windows that objects may name. */
-  readonly windows: { exists(id: string): Promise<boolean> };
+  /** Organizations and workspaces that name a window and are not archived. */
+  readonly windows: { owners(id: string): Promise<readonly WindowOwner[]> };
   /** A revoked agent key: the heartbeats that came with it end at once. */
   readonly agentKeys: { revoked(key: AccessKey): Promise<void> };
   readonly log: Logger;

@@ -9,7 +9,7 @@ import { requireExpected, targetIds } from './scope.ts';
 import type { ResourceServices } from './services.ts';
 import { auditEvent, demandOf, follow } from './write.ts';
 
-export type KnownKey = Exclude<keyof SystemSettings, 'revision' | 'free'>;
+export type KnownKey = Exclude<keyof SystemSettings, 'revision' | 'free' | 'default_window'>;
 
 export interface SettingsPatch {
   readonly known: Partial<Pick<SystemSettings, KnownKey>>;
@@ -98,7 +98,7 @@ function check(after: SystemSettings, { known, free }: SettingsPatch): void {
 
 /** The settings as one flat object, as templates and the API show them. */
 export function flat(settings: SystemSettings): Readonly<Record<string, Json>> {
-  const { revision: _, free, ROLLOUTS_PAUSED, ...known } = settings;
+  const { revision: _, default_window: _window, free, ROLLOUTS_PAUSED, ...known } = settings;
   return { ...free, ...known, ROLLOUTS_PAUSED: ROLLOUTS_PAUSED === null ? null : { reason: ROLLOUTS_PAUSED.reason } };
 }
 

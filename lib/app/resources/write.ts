@@ -26,6 +26,7 @@ const WORDS: Readonly<Record<ObjectType, string>> = {
   block: 'Block',
   k8s_app: 'App',
   maintenance: 'Maintenance',
+  maintenance_window: 'Maintenance window',
   downtime: 'Downtime',
   block_rollout_config: 'Rollout config',
   access_key: 'Key',

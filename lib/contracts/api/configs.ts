@@ -150,6 +150,15 @@ export const previewTarget = z.object({
   target_version: z.string().nullable(),
   action: z.enum(['install', 'upgrade', 'uninstall', 'run', 'none', 'skip']),
   reason: z.string().nullable(),
+  /** The maintenance window that counts; null = none does. */
+  window: z
+    .object({ id, name: z.string(), source: z.enum(['config', 'workspace', 'organization', 'system_default']), time_zone: z.string() })
+    .nullable(),
+  /** When windows, freezes and Maintenances let it start; null = it gets nothing, or it never opens. */
+  earliest_start: instantOut.nullable(),
+  earliest_start_text: z.string().nullable(),
+  /** Of a schedule: the same for each of next_fires, in their order. */
+  scheduled_starts: z.array(instantOut.nullable()),
 });
 export const preview = z
   .object({

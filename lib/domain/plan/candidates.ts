@@ -1,7 +1,7 @@
 import { dispatchKey } from '../item/order.ts';
 import type { Blocker, BlockerCode } from '../shared/rollout.ts';
 import { HOUR, type Instant, MINUTE } from '../shared/time.ts';
-import type { Candidate, ParkOrder, PlanFacts, SkipOrder } from './facts.ts';
+import type { Candidate, LaneOrder, ParkOrder, PlanFacts, SkipOrder } from './facts.ts';
 import { holdsOf, inMaintenance } from './holds.ts';
 
 /** How long something that ends by nobody knows when is left alone; the event that ends it unparks it at once. */
@@ -17,6 +17,7 @@ const BY_PERSON: ReadonlySet<BlockerCode> = new Set(['platform_paused', 'cluster
 export interface Sorted {
   readonly skip: SkipOrder[];
   readonly park: ParkOrder[];
+  readonly lane: LaneOrder[];
   /** Nothing of their own holds these; in order of dispatch. */
   readonly startable: Candidate[];
   /** Ready, but outside their window or in a freeze. */
@@ -39,7 +40,7 @@ export function inOrder(candidates: readonly Candidate[], now: Instant): Candida
 
 /** What becomes of each candidate as far as it alone is concerned; slots and gate come after. */
 export function sortOut(facts: PlanFacts, candidates: readonly Candidate[], now: Instant): Sorted {
-  const sorted: Sorted = { skip: [], park: [], startable: [], waiting: [] };
+  const sorted: Sorted = { skip: [], park: [], lane: [], startable: [], waiting: [] };
   for (const candidate of candidates) {
     const holds = holdsOf(facts, candidate, now);
     const absentSince = absence(candidate, holds, now);
@@ -47,11 +48,15 @@ export function sortOut(facts: PlanFacts, candidates: readonly Candidate[], now:
     const parking = holds.filter((h) => PARKING.has(h.code));
     if (reason !== null) sorted.skip.push({ item: candidate.item, reason });
     else if (parking.length > 0) sorted.park.push(parkOrder(facts, candidate, parking, absentSince, now));
-    else if (holds.some((h) => STAYING.has(h.code))) sorted.waiting.push(candidate);
-    else sorted.startable.push(candidate);
+    else if (holds.some((h) => STAYING.has(h.code))) {
+      if (isInLane(candidate)) sorted.waiting.push(candidate);
+      else sorted.lane.push({ item: candidate.item, calendar: candidate.target.calendar.key });
+    } else sorted.startable.push(candidate);
   }
   return sorted;
 }
+
+const isInLane = ({ item, target }: Candidate): boolean => item.parked_until === null && item.calendar === target.calendar.key;
 
 /** Why an item ends without an attempt; null when it goes on (SPEC §2.3, §2.7, §2.8, §3.12). */
 function skipReason(facts: PlanFacts, { item, target }: Candidate, absentSince: Instant | null, now: Instant): string | null {

@@ -52,9 +52,18 @@ export interface CalendarFacts {
   readonly key: string;
   /** Waiting items of this calendar that are not parked. */
   readonly ready: number;
-  readonly window: { readonly open: boolean; readonly opens_at: Instant | null; readonly closes_at: Instant | null };
+  readonly window: {
+    readonly open: boolean;
+    /** The next instant from which something may start, freezes taken out; null while it may, or when it never will. */
+    readonly opens_at: Instant | null;
+    readonly closes_at: Instant | null;
+    /** The zone in which people read these times; null = no window applies. */
+    readonly zone: string | null;
+  };
   /** End of the freeze that holds now; null when none does. */
   readonly frozen_until: Instant | null;
+  /** What its maker wrote beside it. */
+  readonly freeze_reason: string | null;
   /** When window or freeze next changes by itself; null = never. */
   readonly changes_at: Instant | null;
 }
@@ -109,6 +118,7 @@ export interface Plan {
   /** In order of dispatch (SPEC §3.7), at most as many as there are free places. */
   readonly dispatch: readonly DispatchOrder[];
   readonly park: readonly ParkOrder[];
+  readonly lane: readonly LaneOrder[];
   readonly skip: readonly SkipOrder[];
   /** Never null while the wave is not terminal. */
   readonly recheck_at: Instant;
@@ -129,6 +139,14 @@ export interface ParkOrder {
   readonly until: Instant;
   readonly reason: Blocker['code'];
   readonly absent_since: Instant | null;
+}
+/**
+ * Waits for a window, but not in the ready lane of its calendar: it was parked, or its workspace or organization has got a window since. There it
+ * costs nothing, and a change of the window reaches it (DESIGN A6, A7).
+ */
+export interface LaneOrder {
+  readonly item: Item;
+  readonly calendar: string;
 }
 export interface SkipOrder {
   readonly item: Item;

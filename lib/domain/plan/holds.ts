@@ -1,6 +1,7 @@
 import type { Blocker, BlockerCode, Item } from '../shared/rollout.ts';
 import { type Instant, SECOND } from '../shared/time.ts';
 import { CANARY_REVIEW } from '../wave/transitions.ts';
+import { describeWhen } from '../windows/describe.ts';
 import type { CalendarFacts, Candidate, PlanFacts, TargetFacts } from './facts.ts';
 import { type NumberFacts, numbersOf } from './numbers.ts';
 
@@ -40,8 +41,8 @@ const RULES: readonly Rule[] = [
   ['agent_missing', (a) => ('missing' in a.target.agent ? held(a.target.agent.missing) : null)],
   ['agent_silent', agentSilent],
   ['cluster_critical', (a) => (a.target.cluster_state === 'CRITICAL' && !a.item.forced ? held() : null)],
-  ['window_closed', (a) => (windowOpen(a) ? null : held(null, a.target.calendar.window.opens_at))],
-  ['freeze', (a) => (isFrozen(a.target.calendar) && !a.item.override_freeze ? held(null, a.target.calendar.frozen_until) : null)],
+  ['window_closed', (a) => (windowOpen(a) ? null : opensAt(a, a.target.calendar.window.opens_at))],
+  ['freeze', (a) => (isFrozen(a.target.calendar) && !a.item.override_freeze ? frozen(a) : null)],
   ['canary_gate', canaryGate],
   ['no_free_slot', noFreeSlot],
   ['retry_backoff', (a) => (a.item.retry_after !== null && a.item.retry_after > a.now ? held(null, a.item.retry_after) : null)],
@@ -117,6 +118,26 @@ function agentSilent(a: Asked): Held | null {
 
 function windowOpen(a: Asked): boolean {
   return a.target.calendar.window.open || bypassesWindow(a.facts, a.item) || inMaintenance(a.target, a.now);
+}
+
+/** SPEC §3.8: with the next opening, also as people of that zone read it. */
+function opensAt({ target, now }: Asked, until: Instant | null): Held {
+  const { zone } = target.calendar.window;
+  return held(until === null || zone === null ? null : describeWhen(now, until, zone), until);
+}
+
+function frozen(a: Asked): Held {
+  const { detail, until } = opensAt(a, frozenUntil(a));
+  const words = [detail, a.target.calendar.freeze_reason].filter((text) => text !== null);
+  return held(words.length === 0 ? null : words.join('; '), until);
+}
+
+/** The end of a freeze helps only where its window is open then, or does not count. */
+function frozenUntil(a: Asked): Instant | null {
+  const { window, frozen_until } = a.target.calendar;
+  const maintenance = a.target.active_maintenance_until;
+  const byMaintenance = maintenance !== null && frozen_until !== null && maintenance > frozen_until;
+  return bypassesWindow(a.facts, a.item) || byMaintenance ? frozen_until : window.opens_at;
 }
 
 function canaryGate(a: Asked): Held | null {

@@ -6,13 +6,14 @@ import { slotsOf } from '../wave/slots.ts';
 import { CANARY_REVIEW } from '../wave/transitions.ts';
 import { inOrder, sortOut } from './candidates.ts';
 import { choose } from './choose.ts';
-import type { Candidate, DispatchOrder, ParkOrder, Plan, PlanFacts, PlanNext, PlanNumbers, SkipOrder } from './facts.ts';
+import type { Candidate, DispatchOrder, LaneOrder, ParkOrder, Plan, PlanFacts, PlanNext, PlanNumbers, SkipOrder } from './facts.ts';
 import { awaitsFirstBatch, numbersOf } from './numbers.ts';
 import { isLagging, recheckAt } from './recheck.ts';
 
 interface Orders {
   readonly dispatch: readonly DispatchOrder[];
   readonly park: readonly ParkOrder[];
+  readonly lane: readonly LaneOrder[];
   readonly skip: readonly SkipOrder[];
   /** Ready, but outside their window or in a freeze. */
   readonly waiting: readonly Candidate[];
@@ -33,12 +34,13 @@ export function plan(facts: PlanFacts, now: Instant): Plan {
   const starved = next === 'await' && more && !facts.candidates_complete;
   const crowded = placesLeft(facts, orders.numbers) <= 0 && usedByOthers(facts);
   const lagging = more && isLagging(facts, status, candidates);
-  const { dispatch, park, skip, waiting, numbers } = orders;
+  const { dispatch, park, lane, skip, waiting, numbers } = orders;
   return {
     next,
     status: change,
     dispatch,
     park,
+    lane,
     skip,
     recheck_at: recheckAt({ facts, status, park, waiting, lagging, lookSoon: starved || crowded }, now),
     lag_rounds: lagging ? facts.lag_rounds + 1 : 0,
@@ -64,15 +66,15 @@ function firstBatchDone(facts: PlanFacts): boolean {
 }
 
 function ordersFor(facts: PlanFacts, status: WaveStatus, candidates: readonly Candidate[], now: Instant): Orders {
-  const none = { dispatch: [], park: [], skip: [], waiting: [], numbers: numbersOf(facts) };
+  const none = { dispatch: [], park: [], lane: [], skip: [], waiting: [], numbers: numbersOf(facts) };
   if (status === 'completed' || status === 'blocked') return none;
   if (status === 'cancelled') return { ...none, skip: candidates.map(({ item }) => ({ item, reason: 'cancelled' })) };
-  const { skip, park, startable, waiting } = sortOut(facts, candidates, now);
+  const { skip, park, lane, startable, waiting } = sortOut(facts, candidates, now);
   const numbers = numbersOf(facts, skip.length);
   // Skipped items leave the base: the share of failed ones may now be too high, which the next plan acts on.
   const stopped = status !== 'active' || isHeld(facts) || numbers.failed > numbers.max_failed;
   const choice = choose(facts, startable, stopped ? { ...numbers, free: 0 } : numbers, now);
-  return { dispatch: choice.dispatch, park: [...park, ...choice.park], skip, waiting, numbers };
+  return { dispatch: choice.dispatch, park: [...park, ...choice.park], lane, skip, waiting, numbers };
 }
 
 /** Nothing starts while the platform is paused (SPEC §1) or an enqueue run is still adding (SPEC §3.1). */
@@ -99,7 +101,7 @@ function usedByOthers({ wave, gate, older_in_progress }: PlanFacts): boolean {
 
 function nextStep(facts: PlanFacts, status: WaveStatus, orders: Orders): PlanNext {
   const { pending, in_progress } = facts.wave.counters;
-  const moved = orders.skip.length + orders.park.length > 0;
+  const moved = orders.skip.length + orders.park.length + orders.lane.length > 0;
   switch (status) {
     case 'completed':
       return 'completed';

@@ -1,3 +1,4 @@
+import type { MaintenanceWindow } from '../windows/window.ts';
 import type { Instant } from './time.ts';
 
 /** SPEC §1: the objects of the fleet as the engine sees them. Wire names and table names are the same. */
@@ -110,6 +111,22 @@ export interface K8sApp extends Managed {
 /** The name of the operator's block and app (SPEC §5). */
 export const OPERATOR_BLOCK = 'ayedo/k8s/polycrate-operator';
 export const OPERATOR_APP = 'polycrate-operator';
+
+/**
+ * SPEC §1 MaintenanceWindow as an object of its own, made through the API or by a fleet file for its owner. Whether it is the system default is
+ * in the settings, where there is room for one only.
+ */
+export interface WindowObject extends Managed, MaintenanceWindow {
+  /** Whose it is; null = the platform's, for everybody to name. */
+  readonly organization: string | null;
+  /** The workspace for which a fleet file made it. */
+  readonly workspace: string | null;
+  /** Kept for people and other programs; nothing here acts on these four. */
+  readonly description: string | null;
+  readonly note: string | null;
+  readonly lead_time_days: number | null;
+  readonly notice_required: boolean;
+}
 
 export interface Maintenance extends Managed {
   readonly organization: string | null;

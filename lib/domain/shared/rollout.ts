@@ -209,6 +209,8 @@ export interface SystemSettings {
   readonly RETENTION_DAYS: number;
   readonly AUDIT_RETENTION_DAYS: number;
   readonly ROLLOUTS_PAUSED: { readonly reason: string } | null;
+  /** SPEC §4: the maintenance window of whoever names and inherits none; null = always open. No key of SystemConfig: set by `is_system_default`. */
+  readonly default_window: string | null;
   /** Free keys, usable in templates as system_config.<KEY>. */
   readonly free: JsonObject;
 }

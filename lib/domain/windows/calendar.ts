@@ -1,5 +1,6 @@
 import type { CalendarFacts } from '../plan/facts.ts';
 import type { Instant } from '../shared/time.ts';
+import { freezeReason } from './freezes.ts';
 import { type Calendar, combineCalendars, earliest, isOpen, nextClosing, nextOpening } from './openings.ts';
 import { slotState } from './slots.ts';
 import { spanState } from './spans.ts';
@@ -29,12 +30,11 @@ export function resolveWindow(sources: WindowSources): ResolvedWindow {
   return {
     window,
     from,
-    calendar: combineCalendars(
-      window,
-      ORDER.flatMap((source) => sources[source] ?? []),
-    ),
+    calendar: combineCalendars(window, allOf(sources)),
   };
 }
+
+const allOf = (sources: WindowSources): MaintenanceWindow[] => ORDER.flatMap((source) => sources[source] ?? []);
 
 /**
  * What the plan of a wave wants to know of one calendar (DESIGN A6).
@@ -42,7 +42,7 @@ export function resolveWindow(sources: WindowSources): ResolvedWindow {
  * the next instant from which something may start (null while it may), and the one from which nothing may (null while it may not).
  */
 export function calendarFacts(sources: WindowSources & { readonly key: string }, ready: number, now: Instant): CalendarFacts {
-  const { calendar } = resolveWindow(sources);
+  const { calendar, window } = resolveWindow(sources);
   const slot = calendar.slots === null ? { open: true, until: null } : slotState(calendar.slots, now);
   const freeze = spanState(calendar.freezes, now);
   const startable = isOpen(calendar, now);
@@ -53,8 +53,10 @@ export function calendarFacts(sources: WindowSources & { readonly key: string },
       open: slot.open,
       opens_at: startable ? null : nextOpening(calendar, now),
       closes_at: startable ? nextClosing(calendar, now) : null,
+      zone: window?.time_zone ?? null,
     },
     frozen_until: freeze.inside ? freeze.until : null,
+    freeze_reason: freeze.inside ? freezeReason(allOf(sources), now) : null,
     changes_at: earliest(slot.until, freeze.until),
   };
 }

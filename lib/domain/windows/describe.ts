@@ -4,9 +4,14 @@ import { DAY, HOUR, type Instant, MINUTE, type Millis } from '../shared/time.ts'
 /** `in 3 h 12 min (22:00 Europe/Berlin)`; another day than today is named: `in 2 d 3 h (Wed 2026-12-02 22:00 Europe/Berlin)`. */
 export function describeUntil(now: Instant, until: Instant, zone: string): string {
   if (until <= now) return 'now';
-  const today = localDate(now, zone) === localDate(until, zone);
-  const date = today ? '' : `${localWeekday(until, zone)} ${localDate(until, zone)} `;
-  return `in ${describeLength(until - now)} (${date}${localClock(until, zone)} ${zone})`;
+  return `in ${describeLength(until - now)} (${describeWhen(now, until, zone)})`;
+}
+
+/** `22:00 Europe/Berlin`; another day than today is named: `Wed 2026-12-02 22:00 Europe/Berlin`. */
+export function describeWhen(now: Instant, at: Instant, zone: string): string {
+  const today = localDate(now, zone) === localDate(at, zone);
+  const date = today ? '' : `${localWeekday(at, zone)} ${localDate(at, zone)} `;
+  return `${date}${localClock(at, zone)} ${zone}`;
 }
 
 /** Rounded up, so that it never promises too early: `45 min`, `3 h 12 min`, `2 d 3 h`. */

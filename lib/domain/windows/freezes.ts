@@ -2,7 +2,7 @@ import { dayNumber, isRealDate } from '../recurrence/civil.ts';
 import { firstInstantFrom } from '../recurrence/zone.ts';
 import { DAY, HOUR, type Instant, MINUTE, SECOND } from '../shared/time.ts';
 import { joinSpans, type Span, spanState } from './spans.ts';
-import type { Freeze } from './window.ts';
+import type { Freeze, MaintenanceWindow } from './window.ts';
 
 /** SPEC §4: dates are whole days in the window's zone, `to` included; instants exclude `to`. */
 export function freezeSpan(freeze: Freeze, zone: string): Span | null {
@@ -23,6 +23,16 @@ export function freezeSpans(freezes: readonly Freeze[], zone: string): readonly 
 export function frozenUntil(freezes: readonly Freeze[], zone: string, now: Instant): Instant | null {
   const { inside, until } = spanState(freezeSpans(freezes, zone), now);
   return inside ? until : null;
+}
+
+/** Why nothing starts now: of the first freeze that holds and says so. */
+export function freezeReason(windows: readonly MaintenanceWindow[], now: Instant): string | null {
+  for (const { freezes, time_zone } of windows)
+    for (const freeze of freezes) {
+      const span = freeze.reason === null ? null : freezeSpan(freeze, time_zone);
+      if (span !== null && span.from <= now && now < span.until) return freeze.reason;
+    }
+  return null;
 }
 
 export type Edge = { readonly kind: 'date'; readonly day: number } | { readonly kind: 'instant'; readonly instant: Instant };

@@ -10,7 +10,7 @@ import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import type { Call, HandlersOf } from '../api-types.ts';
 import { type Reply, reply } from '../event.ts';
 import { envelope, pageRequest } from '../paging.ts';
-import { iso } from '../present/common.ts';
+import { iso, isoOrNull } from '../present/common.ts';
 import { config as presented, scopeNames } from '../present/rollout.ts';
 import { resourceHandlers } from './resource.ts';
 
@@ -53,7 +53,12 @@ export function configHandlers(services: ResourceServices, engine: EngineService
     preview: async ({ id, query, address }) => {
       const page = pageRequest(query);
       const { rows, cursor, count, next_fires, ...totals } = await previewConfig(engine, id, page);
-      return reply(200, { ...totals, next_fires: next_fires.map(iso), ...envelope({ rows, cursor, count }, rows, page, address) });
+      const shown = rows.map((row) => ({
+        ...row,
+        earliest_start: isoOrNull(row.earliest_start),
+        scheduled_starts: row.scheduled_starts.map(isoOrNull),
+      }));
+      return reply(200, { ...totals, next_fires: next_fires.map(iso), ...envelope({ rows, cursor, count }, shown, page, address) });
     },
   };
 }

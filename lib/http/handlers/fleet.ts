@@ -5,6 +5,8 @@ import { listObjects } from '../../app/resources/list.ts';
 import { completeMaintenance, createMaintenance, updateMaintenance } from '../../app/resources/maintenances.ts';
 import { createOrganization, createWorkspace, updateOrganization, updateWorkspace } from '../../app/resources/organizations.ts';
 import type { ResourceServices } from '../../app/resources/services.ts';
+import { previewWindow, windowStatus } from '../../app/resources/window-preview.ts';
+import { createWindow, updateWindow } from '../../app/resources/windows.ts';
 import { find } from '../../app/resources/write.ts';
 import type { HandlersOf } from '../api-types.ts';
 import { reply } from '../event.ts';
@@ -28,8 +30,8 @@ export const organizationHandlers = (services: ResourceServices): HandlersOf<'or
     update: (id, body, { actor }) => updateOrganization(services, id, body, actor),
   });
 
-export const workspaceHandlers = (services: ResourceServices): HandlersOf<'workspaces'> =>
-  resourceHandlers(services, {
+export const workspaceHandlers = (services: ResourceServices): HandlersOf<'workspaces'> => ({
+  ...resourceHandlers(services, {
     type: 'workspace',
     present: async (rows) => {
       const parents = await parentsOf(services.objects, rows);
@@ -38,7 +40,26 @@ export const workspaceHandlers = (services: ResourceServices): HandlersOf<'works
     },
     create: (body, { actor }) => createWorkspace(services, body, actor),
     update: (id, body, { actor }) => updateWorkspace(services, id, body, actor),
-  });
+  }),
+  windowStatus: async ({ id }) => reply(200, present.windowStatus(await windowStatus(services, id))),
+});
+
+export const windowHandlers = (services: ResourceServices): HandlersOf<'windows'> => ({
+  ...resourceHandlers(services, {
+    type: 'maintenance_window',
+    present: async (rows) => {
+      const [parents, { default_window }] = await Promise.all([parentsOf(services.objects, rows), services.settings.read()]);
+      return rows.map((row) => present.window(row, parents, default_window === row.id));
+    },
+    narrow: async ({ is_system_default }) => {
+      const { default_window } = await services.settings.read();
+      return { also: (row) => is_system_default === undefined || (row.id === default_window) === is_system_default };
+    },
+    create: (body, { actor }) => createWindow(services, body, actor),
+    update: (id, body, { actor }) => updateWindow(services, id, body, actor),
+  }),
+  preview: async ({ id }) => reply(200, present.windowPreview(await previewWindow(services, id))),
+});
 
 export const clusterHandlers = (services: ResourceServices): HandlersOf<'clusters'> =>
   resourceHandlers(services, {

@@ -22,6 +22,7 @@ export const handlersOf = ({ resources, engine, imports, ...numbers }: HandlerSe
   clusters: fleet.clusterHandlers(resources),
   blocks: fleet.blockHandlers(resources),
   apps: fleet.appHandlers(resources),
+  windows: fleet.windowHandlers(resources),
   maintenances: fleet.maintenanceHandlers(resources),
   downtimes: fleet.downtimeHandlers(resources),
   agents: agentHandlers(engine),

@@ -2,14 +2,16 @@ import type * as z from 'zod';
 import { NO_HOST } from '../../app/agents/presence.ts';
 import type { AgentView } from '../../app/agents/read-agents.ts';
 import type { Downtime } from '../../app/ports.ts';
+import type { Moment, WindowPreview, WindowStatus } from '../../app/resources/window-preview.ts';
 import { urlOf } from '../../app/urls.ts';
 import type * as agents from '../../contracts/api/agents.ts';
 import type * as clusters from '../../contracts/api/clusters.ts';
 import type * as maintenances from '../../contracts/api/maintenances.ts';
 import type * as organizations from '../../contracts/api/organizations.ts';
+import type * as windows from '../../contracts/api/windows.ts';
 import { installedVersion } from '../../domain/demand/installed.ts';
 import { effectiveCriticality } from '../../domain/item/criticality.ts';
-import type { Block, K8sApp, K8sCluster, Maintenance, Organization, Workspace } from '../../domain/shared/fleet.ts';
+import type { Block, K8sApp, K8sCluster, Maintenance, Organization, WindowObject, Workspace } from '../../domain/shared/fleet.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { compareVersions } from '../../domain/version/compare.ts';
 import { iso, isoOrNull, managed, type Parents } from './common.ts';
@@ -99,6 +101,46 @@ export const app = (value: K8sApp, parents: Parents, on: Block | undefined): z.i
   last_reconciliation: isoOrNull(value.last_reconciled),
   state: value.state,
   excluded_from_downtime_until: isoOrNull(value.excluded_from_downtime_until),
+});
+
+export const window = (value: WindowObject, parents: Parents, is_system_default: boolean): z.input<typeof windows.window> => ({
+  ...managed(value, 'maintenance_window'),
+  ...owners(value, parents),
+  time_zone: value.time_zone,
+  time_slots: value.time_slots.map(({ days, ...slot }) => (days === undefined ? slot : { ...slot, days: [...days] })),
+  freezes: value.freezes.map((freeze) => ({ ...freeze })),
+  is_system_default,
+  description: value.description,
+  note: value.note,
+  lead_time_days: value.lead_time_days,
+  notice_required: value.notice_required,
+});
+
+const moment = ({ at, local }: Moment) => ({ at: iso(at), local });
+const momentOrNull = (value: Moment | null) => (value === null ? null : moment(value));
+
+export const windowPreview = (preview: WindowPreview): z.input<typeof windows.windowPreview> => ({
+  id: preview.id,
+  time_zone: preview.time_zone,
+  open_now: preview.open_now,
+  summary: preview.summary,
+  frozen_until: momentOrNull(preview.frozen_until),
+  next_opening: momentOrNull(preview.next_opening),
+  next_closing: momentOrNull(preview.next_closing),
+  openings: preview.openings.map(({ opens, closes, duration }) => ({
+    opens_at: iso(opens.at),
+    opens_at_local: opens.local,
+    closes_at: closes === null ? null : iso(closes.at),
+    closes_at_local: closes?.local ?? null,
+    duration,
+  })),
+});
+
+export const windowStatus = ({ open, window: found }: WindowStatus): z.input<typeof windows.windowStatus> => ({
+  in_maintenance_window: open,
+  window_id: found?.id ?? null,
+  window_name: found?.name ?? null,
+  window_display_name: found?.display_name ?? null,
 });
 
 export const maintenance = (value: Maintenance, parents: Parents, now: Instant): z.input<typeof maintenances.maintenance> => ({

@@ -19,7 +19,7 @@ const always = (holds: (f: PlanFacts, p: Plan) => void) =>
     }),
     RUNS,
   );
-const orders = (p: Plan) => p.dispatch.length + p.park.length + p.skip.length;
+const orders = (p: Plan) => p.dispatch.length + p.park.length + p.lane.length + p.skip.length;
 
 describe('every plan', () => {
   it('I2 never has more in progress than slots after it, except what ran before', () => {
@@ -51,7 +51,7 @@ describe('every plan', () => {
 
   it('orders each item at most once, and only items it was given', () => {
     always((f, p) => {
-      const ids = [...p.dispatch, ...p.park, ...p.skip].map((o) => o.item.id);
+      const ids = [...p.dispatch, ...p.park, ...p.lane, ...p.skip].map((o) => o.item.id);
       expect(new Set(ids).size).toBe(ids.length);
       const known = new Set(f.candidates.map((c) => c.item.id));
       expect(ids.filter((id) => !known.has(id))).toEqual([]);

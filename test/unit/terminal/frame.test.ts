@@ -50,7 +50,10 @@ describe('words', () => {
       { code: 'window_closed', count: 3, detail: '22:00 Europe/Berlin', until: NOW + 11_520_000 },
       '3 wait for the maintenance window, opens in 3 h 12 min (22:00 Europe/Berlin)',
     ],
-    [{ code: 'freeze', count: 1, detail: 'year end', until: NOW + 86_400_000 }, '1 is frozen for 1 d: year end'],
+    [
+      { code: 'freeze', count: 1, detail: '22:00 Europe/Berlin; year end', until: NOW + 86_400_000 },
+      '1 is frozen, opens in 1 d (22:00 Europe/Berlin; year end)',
+    ],
     [{ code: 'retry_backoff', count: 1, detail: null, until: NOW + 58_000 }, '1 tries again in 58 s'],
     [
       { code: 'agent_missing', count: 1, detail: 'no_agent_token', until: null },

@@ -54,8 +54,9 @@ describe('calendar facts for the plan', () => {
     expect(calendarFacts({ ...NONE, key: 'k', workspace: night }, 10, at('2026-06-01T14:00Z'))).toEqual({
       key: 'k',
       ready: 10,
-      window: { open: false, opens_at: at('2026-06-02T02:00Z'), closes_at: null },
+      window: { open: false, opens_at: at('2026-06-02T02:00Z'), closes_at: null, zone: 'UTC' },
       frozen_until: null,
+      freeze_reason: null,
       changes_at: at('2026-06-02T02:00Z'),
     });
   });
@@ -81,12 +82,26 @@ describe('calendar facts for the plan', () => {
     });
   });
 
+  it('the reason of a freeze is that of the first that holds and has one, whoever it comes from', () => {
+    const why = (from: string, to: string, reason: string | null): Freeze => ({ from, to, reason });
+    const sources = {
+      ...NONE,
+      key: 'k',
+      config: window('02:00', '04:00', [why('2026-06-02', '2026-06-02', 'later'), why('2026-06-01', '2026-06-01', null)]),
+      systemDefault: window('02:00', '04:00', [why('2026-06-01', '2026-06-03', 'year end')]),
+    };
+    expect(calendarFacts(sources, 1, at('2026-06-01T03:00Z')).freeze_reason).toBe('year end');
+    expect(calendarFacts(sources, 1, at('2026-06-02T03:00Z')).freeze_reason).toBe('later');
+    expect(calendarFacts(sources, 1, at('2026-06-04T03:00Z')).freeze_reason).toBeNull();
+  });
+
   it('the close is the beginning of a freeze when that comes first', () => {
     const frozen = { ...NONE, key: 'k', config: window('02:00', '04:00', [freeze('2026-06-01T03:00:00Z', '2026-06-01T03:10:00Z')]) };
     expect(calendarFacts(frozen, 1, at('2026-06-01T02:00Z')).window).toEqual({
       open: true,
       opens_at: null,
       closes_at: at('2026-06-01T03:00Z'),
+      zone: 'UTC',
     });
   });
 
@@ -94,8 +109,9 @@ describe('calendar facts for the plan', () => {
     expect(calendarFacts({ ...NONE, key: 'k' }, 0, 0)).toEqual({
       key: 'k',
       ready: 0,
-      window: { open: true, opens_at: null, closes_at: null },
+      window: { open: true, opens_at: null, closes_at: null, zone: null },
       frozen_until: null,
+      freeze_reason: null,
       changes_at: null,
     });
   });

@@ -6,6 +6,7 @@ import * as maintenances from '../maintenances.ts';
 import * as organizations from '../organizations.ts';
 import { filter, listQuery, ownedHistoryQuery, ownedListQuery } from '../paging.ts';
 import { readRoutes, resourceRoutes, route } from '../route.ts';
+import * as windows from '../windows.ts';
 
 /** Objects that people keep: the fleet and its maintenances. */
 export const fleetRoutes = {
@@ -17,14 +18,23 @@ export const fleetRoutes = {
     update: organizations.updateOrganization,
     query: listQuery({}),
   }),
-  workspaces: resourceRoutes({
-    path: 'workspaces',
-    word: 'workspace',
-    one: organizations.workspace,
-    create: organizations.createWorkspace,
-    update: organizations.updateWorkspace,
-    query: ownedListQuery({}),
-  }),
+  workspaces: {
+    ...resourceRoutes({
+      path: 'workspaces',
+      word: 'workspace',
+      one: organizations.workspace,
+      create: organizations.createWorkspace,
+      update: organizations.updateWorkspace,
+      query: ownedListQuery({}),
+    }),
+    windowStatus: route({
+      path: 'workspaces/{id}/maintenance-window-status',
+      method: 'GET',
+      right: 'read_all',
+      summary: 'The maintenance window that counts for a workspace, and whether it is open',
+      answers: { 200: windows.windowStatus },
+    }),
+  },
   clusters: resourceRoutes({
     path: 'k8sclusters',
     aliases: ['kubernetes/clusters'],
@@ -95,6 +105,23 @@ export const fleetRoutes = {
       request: z.strictObject({}),
       answers: { 200: maintenances.maintenance },
       conflicts: true,
+    }),
+  },
+  windows: {
+    ...resourceRoutes({
+      path: 'maintenance-windows',
+      word: 'maintenance window',
+      one: windows.window,
+      create: windows.createWindow,
+      update: windows.updateWindow,
+      query: ownedListQuery({ is_system_default: filter.flag.exactOptional() }),
+    }),
+    preview: route({
+      path: 'maintenance-windows/{id}/preview',
+      method: 'GET',
+      right: 'read_all',
+      summary: 'When a maintenance window opens and closes',
+      answers: { 200: windows.windowPreview },
     }),
   },
   downtimes: readRoutes({

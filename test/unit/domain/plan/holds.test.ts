@@ -33,9 +33,9 @@ describe('what holds an item (SPEC §3.8)', () => {
     ['agent_missing', {}, {}, { agent: { missing: 'operator_config_missing' } }, 'operator_config_missing', null],
     ['agent_silent', {}, {}, { agent: agent('a', { last_seen: NOW - 180 * SECOND }) }, 'no report for 180 s', null],
     ['cluster_critical', {}, {}, { cluster_state: 'CRITICAL' }, null, null],
-    ['window_closed', {}, {}, { calendar: closed(NOW + 8 * HOUR) }, null, NOW + 8 * HOUR],
+    ['window_closed', {}, {}, { calendar: closed(NOW + 8 * HOUR) }, '18:00 UTC', NOW + 8 * HOUR],
     ['window_closed', {}, {}, { calendar: closed(null) }, null, null],
-    ['freeze', {}, {}, { calendar: frozen(NOW + 24 * HOUR) }, null, NOW + 24 * HOUR],
+    ['freeze', {}, {}, { calendar: frozen(NOW + 24 * HOUR) }, 'Tue 2026-03-03 10:00 UTC', NOW + 24 * HOUR],
     ['canary_gate', { gate: { places: 2, updating: 2 } }, {}, {}, '2 of 2 in use', null],
     ['canary_gate', { gate: { places: 0, updating: 0 } }, {}, {}, '0 of 0 in use', null],
     ['no_free_slot', { wave: wave({ counters: counters(10, { in_progress: 10 }) }) }, {}, {}, '10 of 10 in use', null],
@@ -118,6 +118,26 @@ describe('what a forced item bypasses (SPEC §3.9)', () => {
   });
 });
 
+describe('until when a freeze holds an item', () => {
+  const calendar = frozen(NOW + HOUR, {
+    window: { open: true, opens_at: NOW + 12 * HOUR, closes_at: null, zone: 'Europe/Berlin' },
+    freeze_reason: 'year end',
+  });
+  const until = (f: Parameters<typeof holds>[0], itemParts: Parameters<typeof holds>[1], targetParts: Parameters<typeof holds>[2]) =>
+    holds(f, itemParts, { calendar, ...targetParts })[0]?.until;
+
+  it('until its window opens again, not merely until the freeze ends', () => {
+    expect(holds({}, {}, { calendar })).toEqual([{ code: 'freeze', detail: '23:00 Europe/Berlin; year end', until: NOW + 12 * HOUR }]);
+  });
+
+  it('until it ends, where the window does not count then', () => {
+    expect(until({}, { source: 'manual' }, {})).toBe(NOW + HOUR);
+    expect(until({ rules: rules({ bypass_maintenance_window: true }) }, {}, {})).toBe(NOW + HOUR);
+    expect(until({}, {}, { active_maintenance_until: NOW + 2 * HOUR })).toBe(NOW + HOUR);
+    expect(until({}, {}, { active_maintenance_until: NOW + HOUR })).toBe(NOW + 12 * HOUR);
+  });
+});
+
 describe('what bypasses the window, and never a freeze (SPEC §3.10, §1)', () => {
   const both = closed(NOW + HOUR, { frozen_until: NOW + 2 * HOUR });
 
@@ -175,7 +195,7 @@ describe('earliest start (SPEC §3.8)', () => {
 
   it('B30 waiting for the window names the opening', () => {
     const blockers = holdsOf(healthy, candidate('i', {}, { calendar: closed(NOW + 12 * HOUR) }), NOW);
-    expect(blockers).toEqual([{ code: 'window_closed', detail: null, until: NOW + 12 * HOUR }]);
+    expect(blockers).toEqual([{ code: 'window_closed', detail: '22:00 UTC', until: NOW + 12 * HOUR }]);
     expect(earliestStart(blockers, NOW)).toBe(NOW + 12 * HOUR);
   });
 

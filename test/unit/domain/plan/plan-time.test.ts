@@ -81,7 +81,7 @@ describe('when to look again (SPEC §12 I8)', () => {
 });
 
 describe('until when an order is good (SPEC §4)', () => {
-  const open = calendar({ key: 'w', window: { open: true, opens_at: null, closes_at: NOW + HOUR }, changes_at: NOW + HOUR });
+  const open = calendar({ key: 'w', window: { open: true, opens_at: null, closes_at: NOW + HOUR, zone: null }, changes_at: NOW + HOUR });
   const order = (itemParts: Parameters<typeof candidate>[1], targetParts: Parameters<typeof candidate>[2]) =>
     planned({ candidates: [candidate('i', itemParts, targetParts)] }).dispatch[0]?.not_after;
 
