@@ -1,7 +1,7 @@
-import { Agent, request } from 'node:http';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Sender } from '../lib/adapters/dynamodb/client.ts';
 import { type Attributes, attributesOf, valuesOf, withBytes } from './attribute-values.ts';
+import { TableConnection } from './table-connection.ts';
 
 /**
  * Carries the SDK's document commands to the embedded table without the SDK's client, whose signing, middleware and schemas cost four
@@ -9,12 +9,13 @@ import { type Attributes, attributesOf, valuesOf, withBytes } from './attribute-
  * both. Everything else, AWS and `DYNAMODB_ENDPOINT` included, goes through the SDK.
  */
 export class EmbeddedClient {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
-  readonly #target: { readonly host: string; readonly port: string };
+  readonly #connections: readonly TableConnection[];
+  readonly #host: string;
 
   constructor(endpoint: string) {
-    const { hostname, port } = new URL(endpoint);
-    this.#target = { host: hostname, port };
+    const { hostname, port, host } = new URL(endpoint);
+    this.#host = host;
+    this.#connections = Array.from({ length: CONNECTIONS }, () => new TableConnection({ host: hostname, port: Number(port) }));
   }
 
   /** The part of a document client that the program uses. */
@@ -29,34 +30,21 @@ export class EmbeddedClient {
   }
 
   destroy(): void {
-    this.#agent.destroy();
+    for (const connection of this.#connections) connection.destroy();
   }
 
-  #post(operation: string, body: string): Promise<Json> {
-    const { promise, resolve, reject } = Promise.withResolvers<Json>();
-    const headers = { ...HEADERS, 'x-amz-target': `DynamoDB_20120810.${operation}`, 'content-length': Buffer.byteLength(body) };
-    const outgoing = request({ ...this.#target, agent: this.#agent, method: 'POST', path: '/', headers }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (piece: string) => {
-        text += piece;
-      });
-      answer.on('error', reject);
-      answer.on('end', () => {
-        try {
-          const value: Json = JSON.parse(text);
-          if (answer.statusCode === 200) resolve(value);
-          else reject(errorOf(value));
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
-    outgoing.on('error', reject);
-    outgoing.end(body);
-    return promise;
+  async #post(operation: string, body: string): Promise<Json> {
+    const head = `POST / HTTP/1.1\r\nhost: ${this.#host}\r\n${HEADERS}x-amz-target: DynamoDB_20120810.${operation}\r\n`;
+    const connection = this.#connections.reduce((least, other) => (other.open < least.open ? other : least));
+    const answer = await connection.send(head, body);
+    const value: Json = JSON.parse(answer.body);
+    if (answer.status !== 200) throw errorOf(value);
+    return value;
   }
 }
+
+/** The emulator does one thing at a time: more of them only make it wait for itself. */
+const CONNECTIONS = 2;
 
 interface DocumentCommand {
   readonly constructor: { readonly name: string };
@@ -76,11 +64,13 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 };
 
 /** The emulator wants to see a signature, and does not look at it. */
-const HEADERS = {
-  'content-type': 'application/x-amz-json-1.0',
-  'x-amz-date': '20260101T000000Z',
-  authorization: 'AWS4-HMAC-SHA256 Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
-};
+const HEADERS = [
+  'content-type: application/x-amz-json-1.0',
+  'x-amz-date: 20260101T000000Z',
+  'authorization: AWS4-HMAC-SHA256 Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
+]
+  .map((line) => `${line}\r\n`)
+  .join('');
 
 /** Fields of a request or an answer that hold a row or parts of one, wherever they stand. */
 const ROWS = new Set(['Key', 'Item', 'ExpressionAttributeValues', 'ExclusiveStartKey', 'Attributes', 'LastEvaluatedKey']);
