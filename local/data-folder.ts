@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { StartProblem } from './problem.ts';
 
 /** Grows when rows written by an earlier version can no longer be read as they are. */
-const FORMAT = 1;
+const FORMAT = 2;
 const FORMAT_FILE = 'format.json';
 const LOCK_FILE = 'lock.db';
 

@@ -53,6 +53,13 @@ function selectorProblem(text: string): string | null {
   return parsed.ok ? null : `character ${parsed.position}: ${parsed.reason}`;
 }
 
+/** The places and what stands there, without what rolls anything out: that comes when their agents have reported. */
+export const placesOnly = ({ fleet, file }: FleetSource): FleetSource => {
+  const { organizations = [] } = fleet;
+  const places = { apiVersion: fleet.apiVersion, organizations };
+  return { file, text: JSON.stringify(places), fleet: places };
+};
+
 const REMEMBERED = 'fleet.yaml';
 const IMPORTING = 'importing.yaml';
 

@@ -4,20 +4,10 @@ import * as z from 'zod';
 import { SECOND } from '../lib/domain/shared/time.ts';
 import { adminKey, adminKeyFile, writeSecret } from './admin-key.ts';
 import { startVirtualFleet } from './agents/virtual-fleet.ts';
-import { ApiClient, ApiRefusal } from './api-client.ts';
-import {
-  beginImport,
-  EXAMPLE_FLEET,
-  FleetProblem,
-  type FleetSource,
-  importDone,
-  importRefused,
-  readFleet,
-  rememberedFleet,
-  unfinishedImport,
-} from './fleet-source.ts';
+import { ApiClient } from './api-client.ts';
+import { begin } from './begin.ts';
+import { EXAMPLE_FLEET, FleetProblem, type FleetSource, readFleet, rememberedFleet, unfinishedImport } from './fleet-source.ts';
 import { follow } from './follow.ts';
-import { importFleet } from './import-fleet.ts';
 import { type Options, readOptions } from './options.ts';
 import { StartProblem } from './problem.ts';
 import { makeReport } from './report.ts';
@@ -96,32 +86,13 @@ async function run(session: Session, given: FleetSource | null): Promise<number>
       agents: agentWords(options, played),
     }),
   );
-  if (source !== null) await imported(session, source);
-  const agents = options.agents && played !== null && !signal.aborted ? await virtualAgents(session, played) : null;
+  const { api } = session;
+  const stage = { api, folder, signal, say: (line: string) => screen.say(line) };
+  const agents = await begin(stage, source, options.agents && played !== null ? () => virtualAgents(session, played) : null);
   try {
     return await untilTheEnd(session, agents === null ? 0 : firstReports(played));
   } finally {
     await agents?.stop();
-  }
-}
-
-/** Answers that mean the fleet, and not the moment, is wrong. */
-const REFUSED: ReadonlySet<number> = new Set([400, 409, 413]);
-
-/** A crash or a Ctrl-C in the middle leaves word of it to the next start. */
-async function imported({ api, runtime: { folder }, screen, signal }: Session, source: FleetSource): Promise<void> {
-  if (folder !== null) beginImport(folder, source);
-  try {
-    const done = await importFleet(
-      api,
-      source,
-      (line) => screen.say(line),
-      () => signal.aborted,
-    );
-    if (done && folder !== null) importDone(folder);
-  } catch (error) {
-    if (folder !== null && error instanceof ApiRefusal && REFUSED.has(error.status)) importRefused(folder);
-    throw error;
   }
 }
 

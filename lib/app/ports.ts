@@ -99,6 +99,10 @@ export interface ObjectStore {
   get<T extends ObjectType>(type: T, id: string, consistent?: boolean): Promise<ObjectTypes[T] | null>;
   /** Missing ones are left out. */
   getMany<T extends ObjectType>(type: T, ids: readonly string[], consistent?: boolean): Promise<Map<string, ObjectTypes[T]>>;
+  /** Objects of several types in one consistent read; missing ones are left out. */
+  getSome<T extends ObjectType>(
+    wanted: Readonly<Record<T, readonly string[]>>,
+  ): Promise<{ readonly [K in T]: ReadonlyMap<string, ObjectTypes[K]> }>;
   /** Refused with `conflict` when the id exists. `also` goes into the same transaction. */
   create<T extends ObjectType>(type: T, value: Create<ObjectTypes[T]>, also?: readonly Also[]): Promise<ObjectTypes[T]>;
   /** Conditional on `before.version`; throws `stale` when somebody was faster. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DynamoCallStore } from '../adapters/dynamodb/call-store.ts';
 import type { Sender } from '../adapters/dynamodb/client.ts';
 import { Table } from '../adapters/dynamodb/client.ts';
 import { DynamoEngineStore } from '../adapters/dynamodb/engine-store.ts';
@@ -83,7 +84,7 @@ export function compose(f: Foundations) {
     digest,
     definition: f.definition ?? null,
   };
-  const agents = agentServices(engine, store, new DynamoWatchStore(table));
+  const agents = agentServices(engine, store, new DynamoCallStore(table), new DynamoWatchStore(table));
   const resources = resourceServices(engine, agents);
   const services: Services = {
     clock,
@@ -103,7 +104,12 @@ export function compose(f: Foundations) {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
-function agentServices(engine: EngineServices, runs: AgentServices['runs'], watch: AgentServices['watch']): AgentServices {
+function agentServices(
+  engine: EngineServices,
+  runs: AgentServices['runs'],
+  calls: AgentServices['calls'],
+  watch: AgentServices['watch'],
+): AgentServices {
   const { clock, ids, objects, presence, settings, log, metrics } = engine;
   return {
     clock,
@@ -111,6 +117,7 @@ function agentServices(engine: EngineServices, runs: AgentServices['runs'], watc
     objects,
     presence,
     runs,
+    calls,
     watch,
     tokens: keyTokens(systemKeyCrypto),
     engine: {

@@ -51,6 +51,9 @@ export class VirtualAgent {
   readonly #work = new Map<string, Work>();
   #reportAt: number;
   #failures = 0;
+  readonly #connected = Promise.withResolvers<void>();
+  /** Resolves when it has reported for the first time, or tried to in vain. */
+  readonly connected = this.#connected.promise;
 
   constructor(world: AgentWorld, cluster: VirtualCluster, client: AgentClient, signal: AbortSignal) {
     this.#world = world;
@@ -66,6 +69,7 @@ export class VirtualAgent {
       const end = activity?.begin();
       await turns.run(() => this.#turn());
       end?.();
+      this.#connected.resolve();
       const next = Math.min(this.#reportAt, ...[...this.#work.values()].map((work) => work.ends_at));
       try {
         await clock.until(next, this.#signal);
@@ -73,6 +77,7 @@ export class VirtualAgent {
         return;
       }
     }
+    this.#connected.resolve();
   }
 
   async #turn(): Promise<void> {

@@ -23,6 +23,9 @@ export interface VirtualFleetOptions {
 }
 
 export interface VirtualFleet {
+  readonly agents: number;
+  /** Resolves when each agent has reported for the first time, or tried to in vain. */
+  readonly connected: Promise<void>;
   stop(): Promise<void>;
   /** As a node that loses its power: what the agent of organization/workspace/cluster was doing is forgotten, it reports nothing. */
   kill(path: string): void;
@@ -56,15 +59,18 @@ export async function startVirtualFleet(options: VirtualFleetOptions): Promise<V
     say: options.say ?? (() => undefined),
   };
   const lives = new Map<string, { readonly life: AbortController; readonly ended: Promise<void> }>();
-  const start = (cluster: VirtualCluster): void => {
+  const start = (cluster: VirtualCluster): VirtualAgent => {
     const { path } = cluster.place;
     const client = new AgentClient(connections, keys.get(workspaceOf(cluster)) ?? '', cluster.place.cluster === null ? null : uidOf(path));
     const life = new AbortController();
     const agent = new VirtualAgent(world, cluster, client, AbortSignal.any([end.signal, life.signal]));
     lives.set(path, { life, ended: agent.live() });
+    return agent;
   };
-  for (const cluster of clusters.values()) start(cluster);
+  const first = [...clusters.values()].map(start);
   return {
+    agents: first.length,
+    connected: Promise.all(first.map((agent) => agent.connected)).then(() => undefined),
     stop: async () => {
       end.abort();
       await Promise.all([...lives.values()].map(({ ended }) => ended));

@@ -1,6 +1,7 @@
 import type { Ids } from '../../app/ports.ts';
 import type { K8sCluster } from '../../domain/shared/fleet.ts';
 import { keys } from './keys.ts';
+import { PRESENCE } from './presence-store.ts';
 import type { Action } from './transact.ts';
 
 /** A pause without an end. */
@@ -32,15 +33,14 @@ export function clusterSideWrites(before: K8sCluster | null, after: K8sCluster, 
     kind: 'update',
     key: keys.presence(agent),
     update: {
-      set: { paused_until: pausedUntil(after), gone: counted(after) ? null : true },
+      set: { [PRESENCE.pausedUntil]: pausedUntil(after), [PRESENCE.gone]: counted(after) ? null : true },
       default: {
         entity: 'agent',
-        kind: 'operator',
-        organization: after.organization,
-        workspace: after.workspace,
-        k8s_cluster: after.id,
-        inbox: {},
-        ...keys.listing('agent', after.organization, [after.workspace, after.id], agent),
+        [PRESENCE.kind]: 'operator',
+        [PRESENCE.organization]: after.organization,
+        [PRESENCE.workspace]: after.workspace,
+        [PRESENCE.cluster]: after.id,
+        [PRESENCE.inbox]: {},
       },
     },
   };

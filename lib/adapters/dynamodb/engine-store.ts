@@ -331,7 +331,7 @@ export class DynamoEngineStore implements EngineStore {
   }
 
   async #saveBlob(key: { pk: string; sk: string }, entity: string, value: object, keepUntil: Instant): Promise<void> {
-    await this.#table.update(key, { set: { entity, body: await gzipJson(value), expires_at: Math.ceil(keepUntil / 1000) } });
+    await this.#table.put({ ...key, entity, body: await gzipJson(value), expires_at: Math.ceil(keepUntil / 1000) });
   }
 
   async #blob<T>(row: Row | null): Promise<T | null> {

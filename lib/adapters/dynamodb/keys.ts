@@ -48,6 +48,11 @@ export const keys = {
   idempotency: (actor: string, key: string): Key => ({ pk: `IDEM#${part(actor)}`, sk: part(key) }),
 
   presence: (agent: string): Key => ({ pk: `HB#${twoDigits(shardOf(agent, COUNTER_SHARDS))}`, sk: agent }),
+  agentPlaces: (organization: string): string => `AGENTS@${organization}`,
+  agentPlace: (organization: string, path: readonly string[], agent: string): Key => ({
+    pk: keys.agentPlaces(organization),
+    sk: [...path, agent].join('#'),
+  }),
   presencePartition: (shard: number): string => `HB#${twoDigits(shard)}`,
 
   waveRow: (wave: string): Key => ({ pk: `W#${wave}`, sk: 'W' }),
@@ -145,13 +150,8 @@ export const KEYS: readonly KeyPattern[] = [
   row('fleet', 'FLEET', '#', '', 'number of active and of paused clusters: the operator gate’s N'),
   row('gauges', 'GAUGES', '#', '', 'what the last tick measured, for the page of numbers'),
   row('watch', 'WATCH', '#', '', 'A4 the last look at all agents, and the platform alert'),
-  row(
-    'presence',
-    'HB#<00–15>',
-    '<agent>',
-    'gsi1: AGENT@<organization> / <workspace>#<cluster or ->#<agent>',
-    'A1 heartbeat: one UpdateItem; A4 the sixteen partitions are walked by the tick',
-  ),
+  row('presence', 'HB#<00–15>', '<agent>', '', 'A1 heartbeat: one UpdateItem; A4 the sixteen partitions are walked by the tick'),
+  row('agent place', 'AGENTS@<organization>', '<workspace>#<cluster or ->#<agent>', '', 'A11 the agents of a workspace or a cluster'),
   row(
     'wave',
     'W#<wave>',

@@ -95,6 +95,21 @@ export class DynamoObjectStore implements ObjectStore {
     return new Map(rows.map((row) => unpackObject(type, row)).map((value) => [value.id, value]));
   }
 
+  async getSome<T extends ObjectType>(
+    wanted: Readonly<Record<T, readonly string[]>>,
+  ): Promise<{ readonly [K in T]: ReadonlyMap<string, ObjectTypes[K]> }> {
+    const types = Object.entries(wanted) as [T, readonly string[]][];
+    const rows = await this.#table.getMany(
+      types.flatMap(([type, ids]) => ids.map((id) => keys.object(type, id))),
+      true,
+    );
+    const found = types.map(([type]) => {
+      const values = rows.filter((row) => row['entity'] === type).map((row) => unpackObject(type, row));
+      return [type, new Map(values.map((value) => [value.id, value]))] as const;
+    });
+    return Object.fromEntries(found) as unknown as { readonly [K in T]: ReadonlyMap<string, ObjectTypes[K]> };
+  }
+
   async create<T extends ObjectType>(type: T, value: Create<ObjectTypes[T]>, also: readonly Also[] = []): Promise<ObjectTypes[T]> {
     const created = { ...value, version: 1 } as unknown as ObjectTypes[T];
     const result = await this.#write(this.#actions(type, null, created, also));

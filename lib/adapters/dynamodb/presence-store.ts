@@ -21,10 +21,15 @@ import type { Action } from './transact.ts';
 
 /**
  * Attribute names of a presence row. Short, because the tick reads all of these rows each minute and a heartbeat writes one: the row of an
- * operator takes about 420 bytes.
+ * operator takes about 480 bytes. They stand in no index, whose upkeep would be part of every heartbeat: agents are
+ * listed by their places, rows that never change.
  */
 export const PRESENCE = {
   kind: 'kind',
+  organization: 'og',
+  workspace: 'ws',
+  /** Left out for an agent that is bound to no cluster. */
+  cluster: 'cl',
   reportedAgentId: 'ri',
   keyId: 'ki',
   keyHash: 'kh',
@@ -45,10 +50,6 @@ export const PRESENCE = {
 } as const;
 
 const A = PRESENCE;
-const LISTING = 'agent';
-/** Written with the cluster and told by the listing key as well: an agent's row does without them. */
-const REDUNDANT = ['organization', 'workspace', 'k8s_cluster'];
-
 /** Free of a pause at `now`: part of the dispatch's condition. */
 export const notPaused = (now: Instant): Condition => or(missing(A.pausedUntil), { op: '<=', attr: A.pausedUntil, value: now });
 
@@ -77,10 +78,14 @@ export class DynamoPresenceStore implements PresenceStore {
     return this.#update(beat.agent, { set }, and(...sameAgent(beat)));
   }
 
-  async bind(b: Binding): Promise<Attempted> {
+  async bind(b: Binding, row: Presence | null): Promise<Attempted> {
+    // Before the row itself: a place without an agent lists nobody. Whoever was bound once has one.
+    if (row?.cluster_uid == null) await this.#table.put(agentPlaceRow(b, b.agent));
     const set = {
       entity: 'agent',
-      ...keys.listing(LISTING, b.organization, [b.workspace, b.k8s_cluster ?? '-'], b.agent),
+      [A.organization]: b.organization,
+      [A.workspace]: b.workspace,
+      [A.cluster]: b.k8s_cluster,
       [A.kind]: b.kind,
       [A.reportedAgentId]: b.reported_agent_id,
       [A.keyId]: b.key_id,
@@ -91,7 +96,7 @@ export class DynamoPresenceStore implements PresenceStore {
     };
     return this.#update(
       b.agent,
-      { set, default: { [A.inbox]: {}, [A.registeredAt]: b.now }, remove: REDUNDANT },
+      { set, default: { [A.inbox]: {}, [A.registeredAt]: b.now } },
       or(missing(A.host), eq(A.host, b.cluster_uid)),
     );
   }
@@ -112,13 +117,9 @@ export class DynamoPresenceStore implements PresenceStore {
   }
 
   async listIds(where: { organization: string; workspace: string; k8s_cluster?: string | null }): Promise<string[]> {
-    const path = where.k8s_cluster === undefined ? [where.workspace] : [where.workspace, where.k8s_cluster ?? '-'];
-    const rows = await this.#table.queryAll({
-      index: 'gsi1',
-      pk: keys.listingPartition(LISTING, where.organization),
-      begins: keys.listingPrefix(path),
-    });
-    return rows.map((row) => row.sk);
+    const path = where.k8s_cluster === undefined ? [where.workspace] : [where.workspace, where.k8s_cluster ?? NO_CLUSTER];
+    const rows = await this.#table.queryAll({ pk: keys.agentPlaces(where.organization), begins: keys.listingPrefix(path) });
+    return rows.map((row) => row.sk.slice(row.sk.lastIndexOf('#') + 1));
   }
 
   async setPause(agents: readonly string[], paused_until: Instant | null): Promise<void> {
@@ -163,6 +164,17 @@ export class DynamoPresenceStore implements PresenceStore {
   }
 }
 
+const NO_CLUSTER = '-';
+
+/** Where an agent is listed: under its organization, by workspace and cluster. */
+const agentPlaceRow = (
+  where: { readonly organization: string; readonly workspace: string; readonly k8s_cluster: string | null },
+  agent: string,
+): Row => ({
+  ...keys.agentPlace(where.organization, [where.workspace, where.k8s_cluster ?? NO_CLUSTER], agent),
+  entity: 'agent_place',
+});
+
 const sameAgent = (beat: Beat): Condition[] => [eq(A.keyHash, beat.key_hash), eq(A.host, beat.cluster_uid), missing(A.revoked)];
 
 const textOf = (row: Row, attr: string): string | null => {
@@ -175,16 +187,14 @@ const numberOf = (row: Row, attr: string): number | null => {
 };
 
 export function presenceOf(row: Row): Presence {
-  const organization = (textOf(row, 'gsi1pk') ?? '').split('@')[1] ?? '';
-  const [workspace = '', cluster = '-'] = (textOf(row, 'gsi1sk') ?? '').split('#');
   const inbox = (row[A.inbox] ?? {}) as Record<string, string>;
   const cancels = row[A.cancels];
   return {
     id: row.sk,
     kind: textOf(row, A.kind) === 'agent' ? 'agent' : 'operator',
-    organization,
-    workspace,
-    k8s_cluster: cluster === '-' ? null : cluster,
+    organization: textOf(row, A.organization) ?? '',
+    workspace: textOf(row, A.workspace) ?? '',
+    k8s_cluster: textOf(row, A.cluster),
     reported_agent_id: textOf(row, A.reportedAgentId) ?? '',
     key_id: textOf(row, A.keyId),
     key_hash: textOf(row, A.keyHash),

@@ -4,7 +4,7 @@ import { conflict } from '../errors.ts';
 import type { RunCall, RunResult, Streams } from './calls.ts';
 import type { AgentKeys } from './identify.ts';
 import type { Presence } from './presence.ts';
-import { saveLog } from './report-progress.ts';
+import { isPartial, saveLog } from './report-progress.ts';
 import { endRun, onFreshRun, runForCaller } from './run-access.ts';
 import { carryOut } from './run-steps.ts';
 import type { AgentServices, Outcome } from './services.ts';
@@ -14,7 +14,7 @@ import type { AgentServices, Outcome } from './services.ts';
  * as it is.
  */
 export async function finishRun(services: AgentServices, keys: AgentKeys, call: RunCall & Streams & RunResult): Promise<ActionRun> {
-  const { run, agent } = await runForCaller(services, keys, call);
+  const { run, agent, log } = await runForCaller(services, keys, call, isPartial(call));
   if (run.status === 'pending')
     throw conflict(`Action run ${run.id} was not claimed yet; claim it first with POST /api/v1/agent/action-runs/${run.id}/claim/.`);
   if (!executing(run)) {
@@ -22,7 +22,7 @@ export async function finishRun(services: AgentServices, keys: AgentKeys, call: 
     return run;
   }
   // The log first: whoever sees the end sees its log.
-  await saveLog(services, run, call);
+  await saveLog(services, run, call, log);
   return onFreshRun(services, run, (current) => (executing(current) ? finish(services, current, agent, call) : Promise.resolve(current)));
 }
 

@@ -28,12 +28,14 @@ export const forbidden = (detail: string): AppError => new AppError('forbidden',
 
 /**
  * Proves keys. `known` answers from memory: the heartbeat's own write proves again that the key is the accepted one and not revoked, so the
- * memory only saves the read; a key's end never changes and is remembered with it. `proven` always reads the key row (claim, progress, finish, registration).
+ * memory only saves the read; a key's end never changes and is remembered with it. `proven` and `accepted` go by the key row as it is now
+ * (claim, progress, finish, registration).
  */
 export class AgentKeys {
   readonly #services: AgentServices;
   readonly #scopes = new Map<string, Scope>();
   readonly #bad = new Map<string, Instant>();
+  readonly #agents = new Map<string, string>();
 
   constructor(services: AgentServices) {
     this.#services = services;
@@ -47,8 +49,28 @@ export class AgentKeys {
   }
 
   async proven(token: string): Promise<Scope> {
+    return this.accepted(token, await this.#services.objects.get('access_key', this.idOf(token), true));
+  }
+
+  /** Whose row to read for this key; refused where its text already is wrong. */
+  idOf(token: string): string {
+    return this.#read(token).key_id;
+  }
+
+  /** The same, with the agent that last reported with this key from this host: where to look first, never a proof. */
+  callerOf(token: string, host: string): { readonly key_id: string; readonly hint: string | null } {
+    const { key_id, hash } = this.#read(token);
+    return { key_id, hint: this.#agents.get(`${hash} ${host}`) ?? null };
+  }
+
+  /** This agent reports with this key from this host. */
+  heard(key_hash: string, host: string, agent: string): void {
+    remember(this.#agents, `${key_hash} ${host}`, agent);
+  }
+
+  /** Judges a key by its row, which was just read. */
+  async accepted(token: string, key: AccessKey | null): Promise<Scope> {
     const read = this.#read(token);
-    const key = await this.#services.objects.get('access_key', read.key_id, true);
     const refusal = this.#refusal(token, key);
     if (refusal !== null || key === null) {
       this.#scopes.delete(read.hash);

@@ -132,8 +132,8 @@ export interface PresenceStore {
   beat(beat: Beat, alive_since: Instant): Promise<Attempted>;
   /** The same after the work is done: needs only key and host; forgets the Downtime `closed`. */
   settle(beat: Beat, closed: string | null): Promise<Attempted>;
-  /** Binds key and host; refused when the row is bound to another host. */
-  bind(binding: Binding): Promise<Attempted>;
+  /** Binds key and host; refused when the row is bound to another host. `row`: the agent's row as it was last seen, null = none. */
+  bind(binding: Binding, row: Presence | null): Promise<Attempted>;
   /** Takes key and host away, so that the next report of any host with a good key registers anew (`rebind`). False = there is no such agent. */
   unbind(agent: string, audit: Create<AuditEvent>): Promise<boolean>;
   get(agent: string, consistent?: boolean): Promise<Presence | null>;

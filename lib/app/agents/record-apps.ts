@@ -19,17 +19,27 @@ export async function recordApps(
   row: Presence,
   reported: readonly ReportedApp[] | null,
   now: Instant,
+  read: ReadonlyMap<string, K8sApp> | null,
 ): Promise<boolean> {
-  if (reported === null || row.k8s_cluster === null) return false;
+  const cluster = row.k8s_cluster;
+  if (reported === null || cluster === null) return false;
+  const changed = changedApps(row.apps, reported).map((app) => ({ ...app, id: derivedId.app(services.ids, cluster, app.name) }));
+  const rows = read ?? (await services.objects.getSome({ k8s_app: changed.map((app) => app.id) })).k8s_app;
   let recovered = false;
-  for (const app of changedApps(row.apps, reported)) recovered = (await recordApp(services, row, row.k8s_cluster, app, now)) || recovered;
+  for (const app of changed) recovered = (await recordApp(services, row, cluster, app, rows.get(app.id) ?? null, now)) || recovered;
   return recovered;
 }
 
-async function recordApp(services: AgentServices, row: Presence, cluster: string, app: ReportedApp, now: Instant): Promise<boolean> {
-  const id = derivedId.app(services.ids, cluster, app.name);
+async function recordApp(
+  services: AgentServices,
+  row: Presence,
+  cluster: string,
+  app: ReportedApp & { readonly id: string },
+  read: K8sApp | null,
+  now: Instant,
+): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
-    const before = await services.objects.get('k8s_app', id, true);
+    const before = attempt === 1 ? read : await services.objects.get('k8s_app', app.id, true);
     if (before === null && app.installed_version === null) return false;
     if (
       before !== null &&
@@ -59,11 +69,10 @@ async function writeApp(
   const { objects } = services;
   const changed = before?.installed_version !== app.installed_version;
   // An open run of this app says itself what follows when it ends.
-  const busy = Object.values(row.inbox).some((run) => run.app === app.name);
-  const block =
-    before?.block === undefined || before.block === null || (changed && !busy)
-      ? await blockOf(services, row, cluster, before, app.name)
-      : null;
+  const run = Object.values(row.inbox).find((open) => open.app === app.name);
+  const busy = run !== undefined;
+  const block = !busy && (changed || before?.block == null) ? await blockOf(services, row, cluster, before, app.name) : null;
+  const installer = before?.block ?? block?.id ?? (busy ? derivedId.block(services.ids, cluster, run.block) : null);
   const reported = { installed_version: app.installed_version, state: app.state, last_reconciled: now, updated_at: now };
   const demand = changed && !busy ? demandFor(services, row, cluster, app, now) : null;
   const also: Also[] = demand === null ? [] : [{ kind: 'demand', demand }];
@@ -71,8 +80,8 @@ async function writeApp(
     const after: Block = { ...block, installed_version: app.installed_version, updated_at: now };
     also.push({ kind: 'object', type: 'block', before: block, after });
   }
-  if (before === null) await objects.create('k8s_app', newApp(services, row, cluster, app, block?.id ?? null, now), also);
-  else await objects.replace('k8s_app', before, { ...before, block: before.block ?? block?.id ?? null, ...reported }, also);
+  if (before === null) await objects.create('k8s_app', newApp(services, row, cluster, app, installer, now), also);
+  else await objects.replace('k8s_app', before, { ...before, block: installer, ...reported }, also);
   if (demand !== null) await services.engine.demandWritten(demand);
 }
 

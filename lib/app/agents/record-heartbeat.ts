@@ -41,6 +41,7 @@ export async function recordHeartbeat(
   const quick = await services.presence.beat(beat, alive_since);
   const before = quick.ok ? quick.before : await settle(services, keys, { token, report, who, beat, alive_since, row: quick.row });
   if (before === null) throw unavailable('The agent was just removed; report again.');
+  keys.heard(scope.key_hash, who.cluster_uid, who.agent);
   const was_silent = before.last_seen !== null && before.last_seen < alive_since;
   const ended = await verifyReported(services, before, { apps, health: beat.health, was_silent, now: beat.now });
   await forgetStopped(services, before, report);
@@ -62,16 +63,18 @@ interface Unsettled {
  */
 async function settle(services: AgentServices, keys: AgentKeys, u: Unsettled): Promise<Presence | null> {
   const known = u.row !== null && u.row.key_hash === u.beat.key_hash && u.row.cluster_uid === u.beat.cluster_uid && !u.row.revoked;
-  const row = known && u.row !== null ? u.row : await register(services, keys, u.token, u.who, u.report);
+  const { row, apps: known_apps } =
+    known && u.row !== null ? { row: u.row, apps: null } : await register(services, keys, u.token, u.who, u.report, u.row);
   const apps = appsOf(u.report);
-  const recovered = await recordApps(services, row, apps, u.beat.now);
+  const recovered = await recordApps(services, row, apps, u.beat.now, known_apps);
   if (mayBeOthersWork(row, apps)) await verifyOthers(services, row, { apps, health: u.beat.health, was_silent: false, now: u.beat.now });
   const silent = row.last_seen === null || row.last_seen < u.alive_since;
   const codes = [...(silent ? ['agent_silent', 'agent_missing'] : []), ...(silent || recovered ? ['cluster_critical'] : [])];
   if (row.downtime !== null) await closeOnReport(services, row.downtime, u.beat.now);
   const settled = await services.presence.settle(u.beat, row.downtime);
   // After the row says "alive": who looks again must find it so.
-  if (codes.length > 0 && row.k8s_cluster !== null) await services.engine.unparkCluster(row.k8s_cluster, codes);
+  const { k8s_cluster: id, organization, workspace } = row;
+  if (codes.length > 0 && id !== null) await services.engine.unparkCluster({ id, organization, workspace }, codes);
   if (!settled.ok) throw unavailable('The agent was bound anew at this moment; report again.');
   return settled.before;
 }

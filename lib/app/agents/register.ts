@@ -1,6 +1,7 @@
+import type { K8sApp, K8sCluster } from '../../domain/shared/fleet.ts';
 import { derivedId } from '../derived-ids.ts';
 import { AppError, conflict } from '../errors.ts';
-import type { Report } from './calls.ts';
+import { appsOf, type Report } from './calls.ts';
 import { type AgentKeys, forbidden, type Scope } from './identify.ts';
 import { FOREVER, NO_HOST, type Presence } from './presence.ts';
 import type { AgentServices } from './services.ts';
@@ -45,16 +46,34 @@ function clusterOf(services: AgentServices, scope: Scope, report: Report): strin
 
 const required = (attr: string, detail: string): AppError => new AppError('invalid', [{ code: 'required', detail, attr }]);
 
+/** An agent that has just been bound, and what was read on the way. */
+export interface Registered {
+  readonly row: Presence;
+  /** App rows of the cluster that the report names. */
+  readonly apps: ReadonlyMap<string, K8sApp>;
+}
+
 /**
  * First contact, a new or rotated key, another host (DESIGN A2): the key row is read, and the agent's row is bound to this key and host. A second host
- * with the same agent id or for the same cluster is refused (SPEC §6).
+ * with the same agent id or for the same cluster is refused (SPEC §6). `row` is the agent's row as the heartbeat found it.
  */
-export async function register(services: AgentServices, keys: AgentKeys, token: string, who: Identity, report: Report): Promise<Presence> {
-  const scope = await keys.proven(token);
-  const paused_until = await pauseOf(services, scope, who, report);
+export async function register(
+  services: AgentServices,
+  keys: AgentKeys,
+  token: string,
+  who: Identity,
+  report: Report,
+  row: Presence | null,
+): Promise<Registered> {
+  const read = await services.objects.getSome({
+    access_key: [keys.idOf(token)],
+    k8s_cluster: who.k8s_cluster === null ? [] : [who.k8s_cluster],
+    k8s_app: appIds(services, who, report),
+  });
+  const scope = await keys.accepted(token, read.access_key.get(keys.idOf(token)) ?? null);
+  const paused_until = who.k8s_cluster === null ? null : pauseOf(scope, read.k8s_cluster.get(who.k8s_cluster) ?? null, who, report);
   await refuseOtherHosts(services, scope, who);
-  const bound = await services.presence.bind({
-    agent: who.agent,
+  const binding = {
     kind: who.kind,
     organization: scope.organization,
     workspace: scope.workspace,
@@ -64,18 +83,31 @@ export async function register(services: AgentServices, keys: AgentKeys, token: 
     key_hash: scope.key_hash,
     cluster_uid: who.cluster_uid,
     paused_until,
-    now: services.clock.now(),
-  });
+  };
+  const bound = await services.presence.bind({ agent: who.agent, ...binding, now: services.clock.now() }, row);
   if (!bound.ok) throw otherHost(bound.row?.cluster_uid ?? '', who);
-  const row = await services.presence.get(who.agent, true);
-  if (row === null) throw new Error(`agent ${who.agent} vanished while it registered`);
   services.log.info('agent_registered', { agent: who.agent, kind: who.kind, workspace: scope.workspace, k8s_cluster: who.k8s_cluster });
-  return row;
+  return { row: { ...(bound.before ?? NEVER_SEEN), ...binding, id: who.agent, revoked: false }, apps: read.k8s_app };
 }
 
-async function pauseOf(services: AgentServices, scope: Scope, who: Identity, report: Report): Promise<number | null> {
-  if (who.k8s_cluster === null) return null;
-  const cluster = await services.objects.get('k8s_cluster', who.k8s_cluster, true);
+const NEVER_SEEN = {
+  gone: false,
+  last_seen: null,
+  version: null,
+  health: null,
+  apps: null,
+  inbox: {},
+  cancels: [],
+  downtime: null,
+} as const satisfies Partial<Presence>;
+
+function appIds(services: AgentServices, who: Identity, report: Report): string[] {
+  const cluster = who.k8s_cluster;
+  if (cluster === null) return [];
+  return [...new Set((appsOf(report) ?? []).map((app) => derivedId.app(services.ids, cluster, app.name)))];
+}
+
+function pauseOf(scope: Scope, cluster: K8sCluster | null, who: Identity, report: Report): number | null {
   const name = report.cluster?.name ?? scope.k8s_cluster_name ?? who.k8s_cluster;
   if (cluster === null || cluster.workspace !== scope.workspace)
     throw forbidden(`Workspace "${scope.workspace_name}" has no cluster "${name}"; create or import it first, under exactly this name.`);
@@ -89,7 +121,8 @@ async function refuseOtherHosts(services: AgentServices, scope: Scope, who: Iden
   if (who.k8s_cluster === null) return;
   const { organization, workspace } = scope;
   const agents = await services.presence.listIds({ organization, workspace, k8s_cluster: who.k8s_cluster });
-  const rows = await services.presence.getMany(agents);
+  // The agent's own row says itself, when it is bound, whether it may be.
+  const rows = await services.presence.getMany(agents.filter((id) => id !== who.agent));
   const other = rows.find((row) => row.cluster_uid !== null && row.cluster_uid !== who.cluster_uid);
   if (other !== undefined) throw otherHost(other.cluster_uid ?? '', who);
 }

@@ -1,5 +1,6 @@
 import type { ActionRun } from '../../domain/shared/rollout.ts';
 import { DAY, type Instant, SECOND } from '../../domain/shared/time.ts';
+import type { RunLog } from '../engine/ports.ts';
 import type { RunCall, Streams } from './calls.ts';
 import type { AgentKeys } from './identify.ts';
 import { keptLog } from './log-tail.ts';
@@ -20,20 +21,21 @@ export async function reportProgress(
   writes: LastWrites,
   call: RunCall & Streams,
 ): Promise<ActionRun> {
-  const { run } = await runForCaller(services, keys, call);
+  const { run, log } = await runForCaller(services, keys, call, isPartial(call));
   const now = services.clock.now();
   if (run.status !== 'running' || run.phase !== 'executing' || now - (writes.get(run.id) ?? Number.NEGATIVE_INFINITY) < WRITE_EVERY)
     return run;
   if (writes.size >= MOST_REMEMBERED) writes.clear();
   writes.set(run.id, now);
-  await saveLog(services, run, call);
+  await saveLog(services, run, call, log);
   return run;
 }
 
-export async function saveLog(services: AgentServices, run: ActionRun, streams: Streams): Promise<void> {
+/** A stream that is left out stays as it was, so that has to be known. */
+export const isPartial = ({ stdout, stderr }: Streams): boolean => (stdout === null) !== (stderr === null);
+
+export async function saveLog(services: AgentServices, run: ActionRun, streams: Streams, before: RunLog | null): Promise<void> {
   if (streams.stdout === null && streams.stderr === null) return;
-  const partial = streams.stdout === null || streams.stderr === null;
-  const before = partial ? await services.runs.log(run.id) : null;
   const [settings, secrets] = await Promise.all([services.recentSettings(), services.secretsOf(run)]);
   const now = services.clock.now();
   await services.runs.saveLog(run.id, keptLog(before, streams, secrets, now), now + settings.RETENTION_DAYS * DAY);

@@ -1,4 +1,5 @@
 import type { ActionRun } from '../../domain/shared/rollout.ts';
+import type { RunLog } from '../engine/ports.ts';
 import { AppError, conflict, notFound } from '../errors.ts';
 import type { RunCall } from './calls.ts';
 import type { AgentKeys } from './identify.ts';
@@ -8,19 +9,24 @@ import type { AgentServices, Outcome } from './services.ts';
 export interface CalledRun {
   readonly run: ActionRun;
   readonly agent: Presence;
+  /** Only where it was asked for. */
+  readonly log: RunLog | null;
 }
 
 /**
  * Who may speak about a run: the host that its agent is bound to, with a key for that cluster or workspace, read fresh each time
  * (DESIGN A2). Another cluster's run does not exist for a caller; another host of the same agent is refused (SPEC §6).
  */
-export async function runForCaller(services: AgentServices, keys: AgentKeys, call: RunCall): Promise<CalledRun> {
-  const [scope, run] = await Promise.all([keys.proven(call.token), services.runs.run(call.run)]);
-  if (run === null || run.workspace !== scope.workspace) throw notFound(`Action run ${call.run}`);
-  const agent = await services.presence.get(run.agent);
-  if (agent === null || (scope.k8s_cluster !== null && agent.k8s_cluster !== scope.k8s_cluster)) throw notFound(`Action run ${call.run}`);
+export async function runForCaller(services: AgentServices, keys: AgentKeys, call: RunCall, log = false): Promise<CalledRun> {
   const host = call.cluster_uid ?? NO_HOST;
-  if (agent.cluster_uid === host) return { run, agent };
+  const { key_id, hint } = keys.callerOf(call.token, host);
+  const rows = await services.calls.rows({ key: key_id, run: call.run, agent: hint, log });
+  const scope = await keys.accepted(call.token, rows.key);
+  const { run } = rows;
+  if (run === null || run.workspace !== scope.workspace) throw notFound(`Action run ${call.run}`);
+  const agent = rows.agent?.id === run.agent ? rows.agent : await services.presence.get(run.agent, true);
+  if (agent === null || (scope.k8s_cluster !== null && agent.k8s_cluster !== scope.k8s_cluster)) throw notFound(`Action run ${call.run}`);
+  if (agent.cluster_uid === host) return { run, agent, log: rows.log };
   if (call.cluster_uid === null) {
     const detail = 'send the UID of the kube-system namespace of the cluster that the agent runs on';
     throw new AppError('invalid', [{ code: 'required', detail, attr: 'X-Cluster-UID' }]);

@@ -1,6 +1,8 @@
+import type { K8sCluster } from '../../domain/shared/fleet.ts';
 import type { ActionRun, SystemSettings } from '../../domain/shared/rollout.ts';
 import type { EngineStore } from '../engine/ports.ts';
 import type { AccessKey, Clock, Demand, Ids, Logger, Metrics, ObjectStore } from '../ports.ts';
+import type { CallStore } from './call-store.ts';
 import type { PresenceStore } from './presence.ts';
 import type { WatchStore } from './watch-state.ts';
 
@@ -11,6 +13,7 @@ export interface AgentServices {
   readonly objects: ObjectStore;
   readonly presence: PresenceStore;
   readonly runs: RunStore;
+  readonly calls: CallStore;
   readonly watch: WatchStore;
   readonly tokens: Tokens;
   readonly engine: EngineCalls;
@@ -48,12 +51,15 @@ export interface EndAttempt {
   readonly installed_version?: string | null;
 }
 
+/** A cluster and where it is. */
+export type ClusterPlace = Pick<K8sCluster, 'id' | 'organization' | 'workspace'>;
+
 /** The engine as the agents' side calls it. */
 export interface EngineCalls {
   /** One transaction over run, item, counters, inbox, block and gate; `changed: false` when the attempt had ended or moved on before. */
   endAttempt(end: EndAttempt): Promise<{ readonly changed: boolean; readonly run: ActionRun }>;
   /** Items of this cluster that were held for one of these reasons are looked at now. */
-  unparkCluster(cluster: string, codes: readonly string[]): Promise<void>;
+  unparkCluster(cluster: ClusterPlace, codes: readonly string[]): Promise<void>;
   /** A demand was committed with a change; best effort, the tick takes up what was left. */
   demandWritten(demand: Demand): Promise<void>;
 }

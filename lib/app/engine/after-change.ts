@@ -58,7 +58,7 @@ async function clusterChanged(services: EngineServices, id: string, fields: read
   if (cluster === null) return;
   if (cluster.archived || !cluster.active) return targetsGone(services, cluster);
   if (!fields.some((f) => f.startsWith('rollout_override') || f === 'active' || f === 'archived')) return;
-  if (pauseOf(cluster, services.clock.now()) === null) await unparkCluster(services, id, ['cluster_paused']);
+  if (pauseOf(cluster, services.clock.now()) === null) await unparkCluster(services, cluster, ['cluster_paused']);
   await wakeGate(services);
 }
 

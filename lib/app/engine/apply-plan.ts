@@ -67,8 +67,9 @@ async function unparkArrived(services: EngineServices, frame: WaveFrame, orders:
   if (clusters.length === 0) return;
   const heard_since = now - frame.ruling.settings.AGENT_WARNING_AFTER_SECONDS * SECOND;
   const agents = await services.presence.getMany(clusters.map((cluster) => derivedId.operatorAgent(services.ids, cluster)));
-  for (const { k8s_cluster, last_seen } of agents)
-    if (k8s_cluster !== null && last_seen !== null && last_seen > heard_since) await unparkCluster(services, k8s_cluster, ABSENT);
+  for (const { k8s_cluster: id, organization, workspace, last_seen } of agents)
+    if (id !== null && last_seen !== null && last_seen > heard_since)
+      await unparkCluster(services, { id, organization, workspace }, ABSENT);
 }
 
 function skip(services: EngineServices, frame: WaveFrame, orders: readonly SkipOrder[], now: Instant): Promise<boolean> {

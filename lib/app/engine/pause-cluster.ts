@@ -34,7 +34,8 @@ export async function resumeCluster(services: EngineServices, id: string, actor:
 
 /** The cluster's items are looked at, and the gate has a place more (SPEC §5). */
 export async function resumed(services: EngineServices, id: string): Promise<void> {
-  await unparkCluster(services, id, ['cluster_paused']);
+  const cluster = await services.objects.get('k8s_cluster', id);
+  if (cluster !== null) await unparkCluster(services, cluster, ['cluster_paused']);
   await wakeGate(services);
 }
 

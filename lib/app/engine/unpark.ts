@@ -1,13 +1,10 @@
-import type { K8sCluster } from '../../domain/shared/fleet.ts';
-import { notFound } from '../errors.ts';
+import type { ClusterPlace } from '../agents/services.ts';
 import type { EngineServices } from './services.ts';
 import { wakeWave } from './wake.ts';
 
 /** Something that held this cluster's items is over: those parked for one of these reasons are looked at now (DESIGN A7). */
-export async function unparkCluster(services: EngineServices, cluster: string, codes: readonly string[]): Promise<void> {
-  const found = await services.objects.get('k8s_cluster', cluster);
-  if (found === null) throw notFound(`Cluster ${cluster}`);
-  const items = await services.engine.items(await activeItems(services, found), true);
+export async function unparkCluster(services: EngineServices, cluster: ClusterPlace, codes: readonly string[]): Promise<void> {
+  const items = await services.engine.items(await activeItems(services, cluster), true);
   const waves = new Set<string>();
   for (const item of items.values()) {
     if (item.parked_until === null || !codes.includes(item.park_reason ?? '')) continue;
@@ -18,10 +15,7 @@ export async function unparkCluster(services: EngineServices, cluster: string, c
 }
 
 /** Items that hold the places of a cluster's blocks. */
-export async function activeItems(
-  services: EngineServices,
-  cluster: Pick<K8sCluster, 'id' | 'organization' | 'workspace'>,
-): Promise<string[]> {
+export async function activeItems(services: EngineServices, cluster: ClusterPlace): Promise<string[]> {
   const where = { organization: cluster.organization, path: [cluster.workspace, cluster.id] };
   const page = await services.objects.listIds('block', where, { limit: 500 });
   const blocks = await services.objects.getMany('block', page.ids);

@@ -61,7 +61,7 @@ const addRun = (b: Binding, id: string) => e.table.update(keys.presence(b.agent)
 
 async function reporting(change: Partial<Binding> = {}): Promise<Binding> {
   const b = binding(change);
-  await store.bind(b);
+  await store.bind(b, null);
   await store.settle(beatOf(b), null);
   return b;
 }
@@ -122,24 +122,24 @@ describe('a heartbeat', () => {
 describe('binding', () => {
   test('holds for one host; a rotated key is taken, a rebound agent takes a new host', async () => {
     const b = await reporting();
-    expect((await store.bind({ ...b, cluster_uid: 'second' })).ok).toBe(false);
-    expect((await store.bind({ ...b, key_hash: 'rotated' })).ok).toBe(true);
+    expect((await store.bind({ ...b, cluster_uid: 'second' }, null)).ok).toBe(false);
+    expect((await store.bind({ ...b, key_hash: 'rotated' }, null)).ok).toBe(true);
     expect(await store.unbind(b.agent, audit(b.agent))).toBe(true);
     expect(await store.unbind(e.ids.fresh(), audit(b.agent))).toBe(false);
-    expect((await store.bind({ ...b, cluster_uid: 'second' })).ok).toBe(true);
+    expect((await store.bind({ ...b, cluster_uid: 'second' }, null)).ok).toBe(true);
     expect((await store.get(b.agent, true))?.cluster_uid).toBe('second');
   });
 
   test('fifty hosts at once: exactly one is bound', async () => {
     const b = binding();
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => store.bind({ ...b, cluster_uid: `host-${n}` })));
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => store.bind({ ...b, cluster_uid: `host-${n}` }, null)));
     expect(answers.filter((answer) => answer.ok)).toHaveLength(1);
   });
 
   test('keeps what is open: registering again loses no run', async () => {
     const b = await reporting();
     await addRun(b, 'r1');
-    await store.bind({ ...b, key_hash: 'rotated' });
+    await store.bind({ ...b, key_hash: 'rotated' }, null);
     expect(Object.keys((await store.get(b.agent, true))?.inbox ?? {})).toEqual(['r1']);
   });
 

@@ -71,6 +71,7 @@ describe('changes at the same moment', () => {
     const outrun: ObjectStore = {
       get: objects.get.bind(objects),
       getMany: objects.getMany.bind(objects),
+      getSome: objects.getSome.bind(objects),
       create: objects.create.bind(objects),
       listIds: objects.listIds.bind(objects),
       count: objects.count.bind(objects),

@@ -27,7 +27,7 @@ function problem(work: () => unknown): string {
 test('a new folder is made, marked with its format, and empty until a table is in it', () => {
   const first = openDataFolder(folder());
   expect(first.empty).toBe(true);
-  expect(JSON.parse(readFileSync(join(folder(), 'format.json'), 'utf8'))).toEqual({ product: 'block-rollout', format: 1 });
+  expect(JSON.parse(readFileSync(join(folder(), 'format.json'), 'utf8'))).toEqual({ product: 'block-rollout', format: 2 });
   writeFileSync(first.tableFile, 'rows');
   first.close();
   const second = openDataFolder(folder());
@@ -62,8 +62,8 @@ test('a folder in use is refused, by this process or another, and free again onc
 });
 
 test.each([
-  [2, 'a newer'],
-  [0, 'an older'],
+  [3, 'a newer'],
+  [1, 'an older'],
 ])('data of format %i was written by %s version: refused, nothing touched', (format, whose) => {
   mkdirSync(folder());
   writeFileSync(join(folder(), 'format.json'), JSON.stringify({ format }));
