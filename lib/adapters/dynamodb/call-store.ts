@@ -5,7 +5,7 @@ import type { Table } from './client.ts';
 import { unpackObject } from './codec.ts';
 import { runFrom } from './engine-rows.ts';
 import { type Key, keys } from './keys.ts';
-import { presenceOf } from './presence-store.ts';
+import { presenceOf } from './presence-row.ts';
 import type { Row } from './row.ts';
 
 /** What a call about a run is judged by, in one consistent read. */

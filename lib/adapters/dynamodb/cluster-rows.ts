@@ -1,7 +1,7 @@
 import type { Ids } from '../../app/ports.ts';
 import type { K8sCluster } from '../../domain/shared/fleet.ts';
 import { keys } from './keys.ts';
-import { PRESENCE } from './presence-store.ts';
+import { PRESENCE } from './presence-row.ts';
 import type { Action } from './transact.ts';
 
 /** A pause without an end. */

@@ -17,7 +17,7 @@ import { isReady, itemRow, newWaveRow, runRow } from './engine-rows.ts';
 import { and, type Condition, eq, exists, gte, lte, missing, oneOf, or, smallerThan, type Update } from './expression.ts';
 import { type Key, keys } from './keys.ts';
 import { auditRow, objectRow } from './object-store.ts';
-import { notPaused, PRESENCE } from './presence-store.ts';
+import { notPaused, PRESENCE } from './presence-row.ts';
 import type { Row } from './row.ts';
 import type { Action } from './transact.ts';
 

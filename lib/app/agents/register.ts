@@ -84,10 +84,12 @@ export async function register(
     cluster_uid: who.cluster_uid,
     paused_until,
   };
-  const bound = await services.presence.bind({ agent: who.agent, ...binding, now: services.clock.now() }, row);
+  const now = services.clock.now();
+  const bound = await services.presence.bind({ agent: who.agent, ...binding, now }, row);
   if (!bound.ok) throw otherHost(bound.row?.cluster_uid ?? '', who);
   services.log.info('agent_registered', { agent: who.agent, kind: who.kind, workspace: scope.workspace, k8s_cluster: who.k8s_cluster });
-  return { row: { ...(bound.before ?? NEVER_SEEN), ...binding, id: who.agent, revoked: false }, apps: read.k8s_app };
+  const registered_at = bound.before?.registered_at ?? now;
+  return { row: { ...(bound.before ?? NEVER_SEEN), ...binding, registered_at, id: who.agent, revoked: false }, apps: read.k8s_app };
 }
 
 const NEVER_SEEN = {
