@@ -13,8 +13,8 @@ export interface Bundle {
   readonly bytes: number;
 }
 
-/** Some packages are CommonJS and ask for Node's own modules with `require`, which a module does not have. */
-const REQUIRE = "import{createRequire as r_}from'node:module';const require=r_(import.meta.url);";
+/** Some packages are CommonJS and ask for Node's own modules with `require`, which a module does not have. A name that no minifier gives. */
+const REQUIRE = "import{createRequire as requireFrom__}from'node:module';const require=requireFrom__(import.meta.url);";
 
 /** The entry points are the folders of `functions/`. */
 export const functionNames = (): string[] =>

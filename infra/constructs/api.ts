@@ -11,7 +11,7 @@ import { logGroup } from './log-group.ts';
 
 const AGENTS = '/api/v1/agent/{proxy+}';
 const REST = '/api/v1/{proxy+}';
-/** What anybody may ask. */
+/** What anybody may ask. To the gateway, a path with a final slash is another one, which the CDK refuses: that one asks for a key, whichever. */
 const PUBLIC = ['/api/v1/health', '/api/v1/schema'];
 
 /** One line of JSON per request; no header and no body, so no key. */

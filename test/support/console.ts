@@ -10,12 +10,13 @@ export interface Answer {
   readonly body: any;
 }
 
-/** A person with an administrator's key, at the API of a world. */
+/** A person with an administrator's key, at an API: that of a world, or a deployed one. */
 export class Console {
   readonly #base: string;
   readonly #key: string;
 
-  private constructor(base: string, key: string) {
+  /** `base` ends in /api/v1/. */
+  constructor(base: string, key: string) {
     this.#base = base;
     this.#key = key;
   }

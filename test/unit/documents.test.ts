@@ -31,7 +31,7 @@ describe('documents', () => {
   });
 
   test.each([...PAGES, '.ci/run'])('every npm script that %s names exists', (page) => {
-    const named = [...all(/npm run (?:-s |--silent )?([a-z][a-z:]*)/g, text(page)), ...all(/`((?:test|check):[a-z]+)`/g, text(page))];
+    const named = [...all(/npm run (?:-s |--silent )?([a-z][a-z:-]*)/g, text(page)), ...all(/`((?:test|check):[a-z]+)`/g, text(page))];
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 
