@@ -5,6 +5,7 @@ import { Api } from '../constructs/api.ts';
 import type { DataTable } from '../constructs/data-table.ts';
 import { Functions } from '../constructs/functions.ts';
 import { machineAddress } from '../constructs/machine-names.ts';
+import { Monitoring } from '../constructs/monitoring.ts';
 import { Notices } from '../constructs/notices.ts';
 import { grantPermissions } from '../constructs/permissions.ts';
 import { Schedules } from '../constructs/schedules.ts';
@@ -27,6 +28,7 @@ export class ServiceStack extends Stack {
   readonly workflows: Workflows;
   readonly schedules: Schedules;
   readonly api: Api;
+  readonly monitoring: Monitoring;
 
   constructor(scope: Construct, id: string, { stage, data, bundles, ...props }: ServiceStackProps) {
     super(scope, id, props);
@@ -42,7 +44,22 @@ export class ServiceStack extends Stack {
     functions.of('wave-plan').addEnvironment('WAVE_DEFINITION', definitionOf('wave').hash);
     this.workflows = new Workflows(this, 'Workflows', { stage, functions, addresses, undelivered });
     this.api = new Api(this, 'Api', { stage, functions });
+    this.monitoring = this.#monitor(stage);
     this.#outputs();
+  }
+
+  #monitor({ name }: StageSettings): Monitoring {
+    const { functions, workflows, data, api, undelivered, notices } = this;
+    const made = Object.entries(functions.all).map(([fn, { function: made }]) => [fn, made] as const);
+    const monitored = {
+      stage: name,
+      table: data.table,
+      api: api.api,
+      functions: new Map(made),
+      machines: Object.values(workflows.machines),
+      undelivered: undelivered.queue,
+    };
+    return new Monitoring(this, 'Monitoring', { monitored, topic: notices.topic });
   }
 
   #outputs(): void {
@@ -53,7 +70,8 @@ export class ServiceStack extends Stack {
       FirstAdminKey: [`npm run admin-key -- --table ${tableName}`, 'Run this once: it prints the first administrator key'],
       WaveMachineConsole: [consoleOf(this.workflows.machines.wave.stateMachineArn), 'Waves: start one, or see what they do'],
       EnqueueMachineConsole: [consoleOf(this.workflows.machines.enqueue.stateMachineArn), 'Enqueue runs'],
-      NoticesTopic: [this.notices.topic.topicArn, 'Subscribe to it to hear of blocked waves and failed items'],
+      Dashboard: [this.monitoring.url, 'Rollouts, agents, functions and table at one look'],
+      NoticesTopic: [this.notices.topic.topicArn, 'Subscribe to it to hear of blocked waves, failed items and alarms'],
     };
     for (const [id, [value, description]] of Object.entries(outputs)) new CfnOutput(this, id, { value, description });
   }

@@ -10,6 +10,8 @@ const VALUES = {
   ENQUEUE_MACHINE_ARN: arnOf('states'),
   /** Hash of the deployed wave definition; an execution that carries another goes on in a new generation. */
   WAVE_DEFINITION: text,
+  /** Name of the deployment: the dimension of its metrics. */
+  STAGE: text.optional(),
   /** Lines of the log below it are not written; INFO if not given. */
   LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).optional(),
 } as const;
@@ -35,7 +37,7 @@ export const NEEDS = {
 export type FunctionName = keyof typeof NEEDS;
 
 /** What every function may be given besides. */
-const COMMON = ['LOG_LEVEL'] as const;
+const COMMON = ['STAGE', 'LOG_LEVEL'] as const;
 
 /** What a function needs is there and well-formed; everything else is absent. */
 export type Environment = { readonly [N in Name]?: Exclude<z.output<(typeof VALUES)[N]>, undefined> } & { readonly TABLE_NAME: string };

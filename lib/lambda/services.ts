@@ -15,7 +15,7 @@ export function servicesFromEnvironment(
   values: Readonly<Record<string, string | undefined>>,
 ): { readonly services: Services; readonly telemetry: Telemetry } {
   const environment = readEnvironment(name, values);
-  const telemetry = lambdaTelemetry(clock, environment.LOG_LEVEL);
+  const telemetry = lambdaTelemetry(clock, { stage: environment.STAGE, level: environment.LOG_LEVEL });
   return { services: servicesOf(environment, telemetry), telemetry };
 }
 

@@ -1,6 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { everyRoute } from '../../lib/contracts/api/routes.ts';
+import { Router } from '../../lib/http/router.ts';
 
 const PAGES = [...globSync('*.md'), ...globSync('docs/**/*.md'), ...globSync('infra/**/*.md'), ...globSync('examples/**/*.md')];
 const scripts: Record<string, string> = JSON.parse(readFileSync('package.json', 'utf8')).scripts;
@@ -33,6 +35,19 @@ describe('documents', () => {
   test.each([...PAGES, '.ci/run'])('every npm script that %s names exists', (page) => {
     const named = [...all(/npm run (?:-s |--silent )?([a-z][a-z:-]*)/g, text(page)), ...all(/`((?:test|check):[a-z]+)`/g, text(page))];
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  test.each(PAGES)('every call of the API that %s names exists', (page) => {
+    const router = new Router(everyRoute());
+    const calls = [...text(page).matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/api\/v1\/[^\s`?)"]*)/g)];
+    const unknown = calls.filter(([, method = '', path = '']) => {
+      try {
+        return router.match(method, path.replaceAll(/\{[a-z_]+\}/g, '0195a000-0000-7000-8000-000000000001')) === undefined;
+      } catch {
+        return true;
+      }
+    });
+    expect(unknown.map(([call]) => call)).toEqual([]);
   });
 
   test('README begins with the two commands', () => {

@@ -19,13 +19,15 @@ const MOST_VALUES = 99;
  */
 export class EmfMetrics implements Metrics {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #lines = new EmfLines({ namespace: METRIC_NAMESPACE });
+  readonly #lines: EmfLines;
   readonly #counters = new Map<CounterName, number>();
   readonly #values = new Map<MetricName, number[]>();
   #flushed_at: number;
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  /** @param stage the value of METRIC_DIMENSION, which the lines call `service` */
+  constructor(clock: Pick<Clock, 'now'>, stage: string) {
     this.#clock = clock;
+    this.#lines = new EmfLines({ namespace: METRIC_NAMESPACE, serviceName: stage });
     this.#flushed_at = clock.now();
   }
 

@@ -58,10 +58,17 @@ class LineFormatter extends LogFormatter {
   }
 }
 
+export interface LambdaTelemetryOptions {
+  /** Name of the deployment; left out: `default`. */
+  readonly stage?: string | undefined;
+  /** Left out: INFO. */
+  readonly level?: LogLevel | undefined;
+}
+
 /** On Lambda, where a process serves one call at a time. */
-export function lambdaTelemetry(clock: Pick<Clock, 'now'>, level: LogLevel = 'INFO'): Telemetry {
+export function lambdaTelemetry(clock: Pick<Clock, 'now'>, { stage = 'default', level = 'INFO' }: LambdaTelemetryOptions = {}): Telemetry {
   const lines = new LambdaLogger({ logLevel: level, logFormatter: new LineFormatter() });
-  const metrics = new EmfMetrics(clock);
+  const metrics = new EmfMetrics(clock, stage);
   return {
     log: loggerOf((at, event, fields) => lines[at](event, fields)),
     metrics,

@@ -21,6 +21,8 @@ export async function recordFailure(services: EngineServices, input: RecordFailu
 /** Safety layer 2: an execution that ended badly is replaced only if the table says that it still drives something. */
 export async function executionWatch(services: EngineServices, ended: ExecutionEnded): Promise<void> {
   if (ended.status === 'SUCCEEDED' || ended.error === 'WaveBlocked' || ended.error === 'InvalidInput') return;
+  services.metrics.count('ExecutionsFailed');
+  services.log.warn('execution_failed', { execution: ended.execution, status: ended.status, error: ended.error });
   const name = parseExecutionName(ended.execution);
   if (name?.machine === 'enqueue') return restartEnqueue(services, name.enqueue_run);
   for (const wave of name === null ? await wavesOfInput(services, ended.input) : [name.block_rollout]) {

@@ -19,6 +19,7 @@ export const LOG_EVENTS = {
   driver_replaced: 'a wave had lost its execution and got another',
   driver_not_started: 'no execution could be started for a wave; the tick does it',
   wake_not_sent: 'a waiting execution could not be woken; the tick does it',
+  execution_failed: 'an execution ended badly, other than by a blocked wave or wrong input',
   courier_failed: 'an execution failed; the wave is taken up again',
   follow_up_left_to_the_tick: 'what a change leads to could not be done at once',
   change_not_followed: 'what a change means for waves could not be told to them',

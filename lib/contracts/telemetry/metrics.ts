@@ -31,6 +31,7 @@ export const METRICS = {
   AttemptsWithdrawn: counter('attempts', ATTEMPTS, ['outcome', 'withdrawn']),
   Timeouts: counter('timeouts', 'attempts that ended because their deadline had passed'),
   LateMessages: counter('late_messages', 'messages about an attempt that had ended or moved on: late or doubled'),
+  ExecutionsFailed: counter('executions_failed', 'workflow executions that ended badly, other than by a blocked wave or wrong input'),
   DriversReplaced: counter('drivers_replaced', 'waves that had lost their execution and got another'),
   IndexBehind: counter('index_behind', 'plans that saw fewer ready items than the counters say'),
   Ticks: counter('ticks', 'minute ticks that came to their end'),
@@ -60,3 +61,5 @@ export type GaugeName = OfKind<'gauge'>;
 export type Gauges = { readonly [G in GaugeName]?: number };
 
 export const METRIC_NAMESPACE = 'BlockRollout';
+/** The one dimension of every metric in CloudWatch; its value is the stage. */
+export const METRIC_DIMENSION = 'service';

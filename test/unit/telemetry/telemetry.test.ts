@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { lambdaTelemetry, localTelemetry } from '../../../lib/adapters/observability/telemetry.ts';
-import { METRIC_NAMESPACE } from '../../../lib/contracts/telemetry/metrics.ts';
+import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../../lib/contracts/telemetry/metrics.ts';
 import { HandClock } from '../../support/embedded.ts';
 
 const context = { functionName: 'wave-plan', awsRequestId: 'request-1' };
@@ -53,7 +53,7 @@ describe('a line of the log', () => {
 
   test('below the level of the stage is not written', async () => {
     const out = written();
-    const { log: lines } = lambdaTelemetry(new HandClock(), 'WARN');
+    const { log: lines } = lambdaTelemetry(new HandClock(), { level: 'WARN' });
     lines.info('wave_opened', { wave: 'w' });
     lines.warn('driver_replaced', { wave: 'w' });
     expect(out.parsed().map((line) => line.event)).toEqual(['driver_replaced']);
@@ -65,7 +65,7 @@ describe('numbers on Lambda', () => {
 
   test('go out as one line at the end of a call, also of one that failed', async () => {
     const out = written();
-    const { call, metrics } = lambdaTelemetry(clock);
+    const { call, metrics } = lambdaTelemetry(clock, { stage: 'prod' });
     const failing = call(context, async () => {
       metrics.count('Dispatched', 3);
       metrics.count('Dispatched');
@@ -79,7 +79,8 @@ describe('numbers on Lambda', () => {
     expect(others).toEqual([]);
     expect(line).toMatchObject({ Dispatched: 4, DecisionSeconds: [0.12, 0.08], WavesBlocked: 0 });
     const [published] = line._aws.CloudWatchMetrics;
-    expect(published.Namespace).toBe(METRIC_NAMESPACE);
+    expect(published).toMatchObject({ Namespace: METRIC_NAMESPACE, Dimensions: [[METRIC_DIMENSION]] });
+    expect(line[METRIC_DIMENSION]).toBe('prod');
     expect(published.Metrics).toEqual(
       expect.arrayContaining([
         { Name: 'Dispatched', Unit: 'Count' },
