@@ -11,7 +11,8 @@ export type Permission =
   | 'use access keys'
   | 'start executions'
   /** Ends the wait of a wave's execution. */
-  | 'wake waves';
+  | 'wake waves'
+  | 'keep schedules';
 
 export interface FunctionSettings {
   readonly description: string;
@@ -39,7 +40,7 @@ export const FUNCTIONS = {
     description: 'The API for people and programs',
     memory: 1_024,
     seconds: MOST_SECONDS,
-    may: ['read table', 'write table', 'start executions', 'wake waves'],
+    may: ['read table', 'write table', 'start executions', 'wake waves', 'keep schedules'],
   },
   authorizer: { description: 'Says who calls the API', memory: 512, seconds: 10, may: ['use access keys'] },
   'wave-plan': {
@@ -60,11 +61,18 @@ export const FUNCTIONS = {
     ...workflowStep,
     may: ['read table', 'write table'],
   },
+  trigger: {
+    description: 'Target of the schedules of cron rollout configs; starts enqueue runs',
+    memory: 512,
+    seconds: MOST_SECONDS,
+    may: ['read table', 'write table', 'start executions'],
+    asynchronous: true,
+  },
   tick: {
     description: 'Each minute: everything that is due and that nobody did',
     memory: 1_024,
     seconds: 55,
-    may: ['read table', 'write table', 'start executions', 'wake waves'],
+    may: ['read table', 'write table', 'start executions', 'wake waves', 'keep schedules'],
     asynchronous: true,
   },
   'execution-watch': {

@@ -2,6 +2,7 @@ import * as enqueuePage from '../functions/enqueue-page/handler.ts';
 import * as enqueuePlan from '../functions/enqueue-plan/handler.ts';
 import * as executionWatch from '../functions/execution-watch/handler.ts';
 import * as tick from '../functions/tick/handler.ts';
+import * as trigger from '../functions/trigger/handler.ts';
 import * as waveAwait from '../functions/wave-await/handler.ts';
 import * as waveDispatch from '../functions/wave-dispatch/handler.ts';
 import * as waveEnd from '../functions/wave-end/handler.ts';
@@ -21,6 +22,7 @@ const MAKERS = {
   'enqueue-page': enqueuePage,
   'execution-watch': executionWatch,
   tick,
+  trigger,
 } as const;
 export type FunctionName = keyof typeof MAKERS;
 export type LocalFunctions = Readonly<Record<FunctionName, LocalHandler>>;

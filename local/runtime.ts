@@ -4,6 +4,7 @@ import { SystemClock } from '../lib/adapters/system/clock.ts';
 import { NunjucksRenderer } from '../lib/adapters/templates/renderer.ts';
 import { seed } from '../lib/app/engine/seed.ts';
 import type { Clock, WorkflowStarter } from '../lib/app/ports.ts';
+import { scheduleTick } from '../lib/app/schedules/tick.ts';
 import type { Services } from '../lib/app/services.ts';
 import { compose } from '../lib/lambda/compose.ts';
 import { Activity } from './activity.ts';
@@ -88,7 +89,8 @@ async function start(options: RuntimeOptions, undo: (() => Promise<void> | void)
   const { log } = telemetry;
   const embedded = await startTable({ file: folder?.tableFile ?? null, endpoint: process.env['DYNAMODB_ENDPOINT'] });
   undo.push(() => embedded.stop());
-  const { services, table, workflows } = program(options, embedded, clock, activity, telemetry, undo);
+  const scheduler = new LocalScheduler({ clock, activity, log });
+  const { services, table, workflows } = program(options, embedded, { clock, activity, telemetry, scheduler }, undo);
   const functions = localFunctions(services, telemetry);
   const random = options.random ?? Math.random;
   const engine = new LocalEngine({ clock, ids: services.ids, log, activity, executions: tableExecutionLog(table), functions, random });
@@ -100,9 +102,7 @@ async function start(options: RuntimeOptions, undo: (() => Promise<void> | void)
   const port = await gateway.listen(options.port);
   undo.push(() => gateway.close());
   await engine.reportAborted();
-  const tick = () => functions.tick({}, localContext('tick', services.ids.fresh()));
-  const scheduler = new LocalScheduler({ clock, activity, log, tick });
-  scheduler.start();
+  await startSchedules(scheduler, functions, services);
   undo.push(() => scheduler.stop());
   return {
     baseUrl: `http://127.0.0.1:${port}`,
@@ -120,6 +120,13 @@ async function start(options: RuntimeOptions, undo: (() => Promise<void> | void)
     units: () => spent(table),
     stop,
   };
+}
+
+/** Schedules are kept in memory: this process knows of none yet. */
+async function startSchedules(scheduler: LocalScheduler, functions: LocalFunctions, { engine, ids }: Services): Promise<void> {
+  await scheduleTick(engine);
+  const call = (name: 'tick' | 'trigger') => (event: object) => functions[name](event, localContext(name, ids.fresh()));
+  scheduler.start({ tick: () => call('tick')({}), trigger: call('trigger') });
 }
 
 function linesTo(options: RuntimeOptions, folder: DataFolder | null, undo: (() => Promise<void> | void)[]): (line: string) => void {
@@ -150,11 +157,10 @@ function spent({ units }: Table): Spent & { work: Spent } {
 function program(
   options: RuntimeOptions,
   embedded: EmbeddedTable,
-  clock: Clock,
-  activity: Activity,
-  telemetry: Telemetry,
+  parts: { readonly clock: Clock; readonly activity: Activity; readonly telemetry: Telemetry; readonly scheduler: LocalScheduler },
   undo: (() => Promise<void> | void)[],
 ) {
+  const { clock, activity, telemetry, scheduler } = parts;
   const client = tableClient(embedded);
   undo.push(() => client.destroy());
   const late: { engine: LocalEngine | null } = { engine: null };
@@ -176,6 +182,7 @@ function program(
     random: options.random ?? Math.random,
     renderer: new NunjucksRenderer(),
     workflows,
+    scheduler,
     gatherMs: options.gatherMs ?? (options.virtualClock === null ? GATHER_MS : 0),
     track: (work) => activity.run(work),
     // Pauses between tries take real time, which a clock moved by hand has none of.

@@ -3,12 +3,14 @@ import { FUNCTIONS, type FunctionName, type Permission } from '../functions.ts';
 import type { DataTable } from './data-table.ts';
 import type { Functions } from './functions.ts';
 import type { MachineAddress, MachineName } from './machine-names.ts';
+import type { Schedules } from './schedules.ts';
 
 /** What permissions are about. */
 export interface Resources {
   readonly data: DataTable;
   readonly functions: Functions;
   readonly machines: Readonly<Record<MachineName, MachineAddress>>;
+  readonly schedules: Schedules;
 }
 
 /** A grant, and the environment values that a function needs to make use of it. */
@@ -24,7 +26,7 @@ export function grantPermissions(resources: Resources): void {
   }
 }
 
-function grantsOf({ data, machines }: Resources): Grants {
+function grantsOf({ data, machines, schedules }: Resources): Grants {
   const table = { TABLE_NAME: data.table.tableName };
   return {
     'know table': () => table,
@@ -48,5 +50,6 @@ function grantsOf({ data, machines }: Resources): Grants {
       machines.wave.machine.grant(to, 'states:SendTaskSuccess');
       return {};
     },
+    'keep schedules': (to) => schedules.grantKeep(to),
   };
 }

@@ -39,8 +39,8 @@ export class ServiceStack extends Stack {
     this.functions = new Functions(this, 'Functions', { stage, bundles, undelivered });
     const functions = this.functions;
     const addresses = { wave: machineAddress(this, 'wave'), enqueue: machineAddress(this, 'enqueue') };
-    this.schedules = new Schedules(this, 'Schedules', { tick: functions.of('tick'), undelivered });
-    grantPermissions({ data, functions, machines: addresses });
+    this.schedules = new Schedules(this, 'Schedules', { tick: functions.of('tick'), trigger: functions.of('trigger'), undelivered });
+    grantPermissions({ data, functions, machines: addresses, schedules: this.schedules });
     functions.of('wave-plan').addEnvironment('WAVE_DEFINITION', definitionOf('wave').hash);
     this.workflows = new Workflows(this, 'Workflows', { stage, functions, addresses, undelivered });
     this.api = new Api(this, 'Api', { stage, functions });

@@ -1,5 +1,6 @@
 import type { LogEvent, LogFields } from '../contracts/telemetry/log-events.ts';
 import type { CounterName, DurationName, Gauges } from '../contracts/telemetry/metrics.ts';
+import type { Cron } from '../domain/recurrence/cron.ts';
 import type {
   Block,
   Json,
@@ -181,4 +182,25 @@ export interface WorkflowStarter {
   startEnqueue(input: { enqueue_run: string; generation: number }): Promise<'started' | 'exists'>;
   /** "timed out" counts as success: somebody else has woken it. */
   sendWake(token: string): Promise<void>;
+}
+
+/** When a config fires, as the scheduler is told. */
+export interface ScheduleTimes {
+  readonly cron: Cron;
+  readonly time_zone: string;
+}
+
+/**
+ * Calls the trigger function at the minutes that a config's cron names (DESIGN §5). A courier: it may call twice, late, at other minutes or never,
+ * and rules hold without it. Every method may be repeated; a failing one has perhaps done a part.
+ */
+export interface Scheduler {
+  /** Of what all schedules have in common besides their times, e.g. whom they call: another one = all have to be put again. */
+  readonly revision: string;
+  /** The config's schedules are exactly these from now on. */
+  put(config: string, times: ScheduleTimes): Promise<void>;
+  /** It has none any more. */
+  remove(config: string): Promise<void>;
+  /** Configs that have more or fewer schedules than these; whether their times are right it does not say. */
+  differences(wanted: ReadonlyMap<string, ScheduleTimes>): Promise<readonly string[]>;
 }

@@ -10,6 +10,7 @@ import { DynamoListStore } from '../adapters/dynamodb/list-store.ts';
 import { DynamoObjectStore } from '../adapters/dynamodb/object-store.ts';
 import { DynamoPresenceStore } from '../adapters/dynamodb/presence-store.ts';
 import { jitteredRetry, type Retry } from '../adapters/dynamodb/retry.ts';
+import { DynamoScheduleStore } from '../adapters/dynamodb/schedule-store.ts';
 import { DynamoSettingsStore } from '../adapters/dynamodb/settings-store.ts';
 import { DynamoWatchStore } from '../adapters/dynamodb/watch-store.ts';
 import { MetricRegistry } from '../adapters/observability/registry.ts';
@@ -27,7 +28,7 @@ import { unparkCluster } from '../app/engine/unpark.ts';
 import { configBuilder } from '../app/import/config-builder.ts';
 import type { ImportServices, ImportStore } from '../app/import/ports.ts';
 import { keyTokens } from '../app/keys/tokens.ts';
-import type { Clock, Logger, Metrics, SettingsStore, WorkflowStarter } from '../app/ports.ts';
+import type { Clock, Logger, Metrics, Scheduler, SettingsStore, WorkflowStarter } from '../app/ports.ts';
 import { archive } from '../app/resources/archive.ts';
 import type { ResourceServices } from '../app/resources/services.ts';
 import type { Services } from '../app/services.ts';
@@ -47,6 +48,8 @@ export interface Foundations {
   readonly renderer: Renderer;
   /** The real Step Functions client, or the embedded engine; asked for late, since the engine calls handlers made of these services. */
   readonly workflows: WorkflowStarter;
+  /** EventBridge Scheduler, or what stands for it. */
+  readonly scheduler: Scheduler;
   /** How long work asked for several times is gathered; 0 = not at all, as on Lambda and under a clock moved by hand. */
   readonly gatherMs: number;
   /** Told of work that nobody waits for. */
@@ -59,7 +62,8 @@ export interface Foundations {
 
 /** The one place where stores, engine and agents' side are put together: on AWS, locally and in tests. */
 export function compose(f: Foundations) {
-  const { clock, log, random, renderer, workflows, metrics = new MetricRegistry() } = f;
+  const { clock, log, random, renderer, workflows, scheduler, metrics = new MetricRegistry() } = f;
+  const given = { clock, log, random, renderer, workflows, scheduler, metrics };
   const ids = new SystemIds(clock);
   const table = new Table(f.sender, f.table, f.retry ?? jitteredRetry(random));
   const objects = new DynamoObjectStore(table, clock, ids);
@@ -68,19 +72,15 @@ export function compose(f: Foundations) {
   const presence = new DynamoPresenceStore(table);
   const imports = new DynamoImportStore(table, clock, ids, (also) => objects.alsoActions(also));
   const engine: EngineServices = {
-    clock,
+    ...given,
     ids,
     objects,
     settings,
     engine: store,
     lists: new DynamoListStore(table),
     presence,
-    workflows,
-    renderer,
+    schedules: new DynamoScheduleStore(table),
     soon: gathered(f),
-    log,
-    metrics,
-    random,
     digest,
     definition: f.definition ?? null,
   };
@@ -146,6 +146,7 @@ function resourceServices(engine: EngineServices, agents: AgentServices): Resour
     changes: { changed: (change) => followed(engine, change) },
     scope: { targets: (config) => targetsInScope(engine, config) },
     windows: { owners: (id) => engine.engine.windowOwners(id) },
+    schedules: engine.schedules,
     agentKeys: { revoked: (key) => revokeKeyOfAgents(agents, key) },
   };
 }

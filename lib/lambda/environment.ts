@@ -14,8 +14,15 @@ const VALUES = {
   STAGE: text.optional(),
   /** Lines of the log below it are not written; INFO if not given. */
   LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).optional(),
+  SCHEDULE_GROUP_NAME: text,
+  /** Of the role that schedules assume to call the trigger function. */
+  SCHEDULE_ROLE_ARN: arnOf('iam'),
+  TRIGGER_FUNCTION_ARN: arnOf('lambda'),
+  SCHEDULE_DLQ_ARN: arnOf('sqs'),
 } as const;
 type Name = keyof typeof VALUES;
+
+const SCHEDULES = ['SCHEDULE_GROUP_NAME', 'SCHEDULE_ROLE_ARN', 'TRIGGER_FUNCTION_ARN', 'SCHEDULE_DLQ_ARN'] as const;
 
 /**
  * Which function needs which values, and so what it may do (DESIGN §6): one without the ARN of a state machine starts no execution of it.
@@ -23,7 +30,7 @@ type Name = keyof typeof VALUES;
  */
 export const NEEDS = {
   'agent-api': ['TABLE_NAME', 'ENQUEUE_MACHINE_ARN'],
-  api: ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN'],
+  api: ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN', ...SCHEDULES],
   authorizer: ['TABLE_NAME'],
   'wave-plan': ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN', 'WAVE_DEFINITION'],
   'wave-dispatch': ['TABLE_NAME'],
@@ -31,7 +38,8 @@ export const NEEDS = {
   'wave-end': ['TABLE_NAME'],
   'enqueue-plan': ['TABLE_NAME'],
   'enqueue-page': ['TABLE_NAME'],
-  tick: ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN'],
+  trigger: ['TABLE_NAME', 'ENQUEUE_MACHINE_ARN'],
+  tick: ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN', ...SCHEDULES],
   'execution-watch': ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN'],
 } as const satisfies Record<string, readonly Name[]>;
 export type FunctionName = keyof typeof NEEDS;

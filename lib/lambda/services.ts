@@ -1,5 +1,6 @@
 import { documentClient } from '../adapters/dynamodb/client.ts';
 import { lambdaTelemetry, localTelemetry, type Telemetry } from '../adapters/observability/telemetry.ts';
+import { schedulerFrom } from '../adapters/scheduler/eventbridge.ts';
 import { stepFunctionsStarter } from '../adapters/stepfunctions/starter.ts';
 import { SystemClock } from '../adapters/system/clock.ts';
 import { NunjucksRenderer } from '../adapters/templates/renderer.ts';
@@ -37,6 +38,12 @@ function servicesOf(environment: Environment, { log, metrics }: Telemetry): Serv
     random: Math.random,
     renderer: new NunjucksRenderer(),
     workflows: stepFunctionsStarter({ wave: WAVE_MACHINE_ARN ?? null, enqueue: ENQUEUE_MACHINE_ARN ?? null }),
+    scheduler: schedulerFrom({
+      group: environment.SCHEDULE_GROUP_NAME,
+      role_arn: environment.SCHEDULE_ROLE_ARN,
+      function_arn: environment.TRIGGER_FUNCTION_ARN,
+      dead_letter_arn: environment.SCHEDULE_DLQ_ARN,
+    }),
     // A process is frozen once it has answered: nothing may be put off.
     gatherMs: 0,
     ...(WAVE_DEFINITION === undefined ? {} : { definition: WAVE_DEFINITION }),

@@ -73,6 +73,7 @@ test('a plan reads the same at 100, 10,000 and 100,000 waiting items', async () 
     template_revision: 1,
     quiescence_seconds: 0,
     enqueue_run: null,
+    reason: null,
   };
   const wave = newWave({ ...kind, source: 'scheduler' }, world.now());
   await services.engine.commit({ waves: [{ id, create: wave }] });

@@ -10,6 +10,7 @@ import { compose } from '../../lib/lambda/compose.ts';
 import { EmbeddedClient } from '../../local/embedded-client.ts';
 import { startTable } from '../../local/table.ts';
 import { HandClock } from './embedded.ts';
+import { FakeScheduler } from './fake-scheduler.ts';
 
 export interface Sent {
   readonly body?: unknown;
@@ -26,23 +27,30 @@ export interface Answered {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const silent = { info: () => undefined, warn: () => undefined, error: (event: string, fields?: object) => console.error(event, fields) };
+/** Keeps what is said, and shows errors. */
+function listening() {
+  const said: { readonly event: string; readonly fields: Record<string, unknown> }[] = [];
+  const note = (event: string, fields: Record<string, unknown> = {}) => void said.push({ event, fields });
+  return { said, info: note, warn: note, error: (event: string, fields?: object) => console.error(event, fields) };
+}
 
 /** The functions behind the HTTP API, on the real table in memory; what they start is only noted. */
-export async function startApi(options: { readonly embedded?: boolean } = {}) {
+export async function startApi(options: { readonly embedded?: boolean; readonly now?: number } = {}) {
   const table = await startTable({ file: null });
   const client = options.embedded === true ? embeddedClient(table.client.endpoint) : documentClient(table.client);
-  const clock = new HandClock();
+  const clock = new HandClock(options.now);
+  const log = listening();
   const started: string[] = [];
   const noted = (what: string): 'started' => {
     started.push(what);
     return 'started';
   };
+  const scheduler = new FakeScheduler();
   const { services } = compose({
     sender: client,
     table: table.name,
     clock,
-    log: silent,
+    log,
     random: () => 0.5,
     renderer: new NunjucksRenderer(),
     workflows: {
@@ -50,6 +58,7 @@ export async function startApi(options: { readonly embedded?: boolean } = {}) {
       startEnqueue: async ({ enqueue_run }) => noted(`enqueue ${enqueue_run}`),
       sendWake: async () => undefined,
     },
+    scheduler,
     gatherMs: 0,
   });
   await seed(services.engine);
@@ -62,6 +71,8 @@ export async function startApi(options: { readonly embedded?: boolean } = {}) {
   return {
     services,
     clock,
+    scheduler,
+    said: log.said,
     started,
     key,
     send,

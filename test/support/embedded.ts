@@ -6,11 +6,18 @@ import type { Clock } from '../../lib/app/ports.ts';
 import { startTable } from '../../local/table.ts';
 
 export class HandClock implements Clock {
-  #now = 1_790_000_000_000;
+  #now: number;
+  constructor(now = 1_790_000_000_000) {
+    this.#now = now;
+  }
   now = (): number => this.#now;
   until = (): Promise<void> => Promise.resolve();
   forward(ms: number): void {
     this.#now += ms;
+  }
+  /** Not back. */
+  to(instant: number): void {
+    this.forward(Math.max(0, instant - this.#now));
   }
 }
 

@@ -41,6 +41,7 @@ export function wave(parts: Partial<Wave> = {}): Wave {
     template_revision: 1,
     source: 'scheduler',
     status: 'active',
+    reason: null,
     status_reason: null,
     counters: counters(10),
     quiescence_seconds: 30,

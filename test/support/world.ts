@@ -62,9 +62,12 @@ export class World {
     return new World(runtime, observer);
   }
 
-  /** The process ends and another begins on the same table, which `DYNAMODB_ENDPOINT` names; clusters and their agents live on. */
-  async restart(options: WorldOptions = {}): Promise<void> {
-    const now = this.now();
+  /**
+   * The process ends and another begins so many seconds later on the same table, which `DYNAMODB_ENDPOINT` names; clusters and their agents live
+   * on.
+   */
+  async restart(options: WorldOptions = {}, down = 0): Promise<void> {
+    const now = this.now() + down * SECOND;
     await this.runtime.stop();
     const { runtime, observer } = await startSystem({ ...options, now });
     this.runtime = runtime;

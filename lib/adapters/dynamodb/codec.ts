@@ -74,6 +74,7 @@ const DEFAULTS: { readonly [T in ObjectType]: Partial<ObjectTypes[T]> } = {
     trigger_type: null,
     cron_expression: null,
     time_zone: 'UTC',
+    schedule_since: null,
     target_kind: 'k8s_cluster',
     target_organizations: [],
     target_workspaces: [],

@@ -71,6 +71,7 @@ const WAVE_DEFAULTS: Partial<Wave> & { lag_rounds: number } = {
   target_version: null,
   template_revision: 0,
   source: 'scheduler',
+  reason: null,
   status_reason: null,
   last_item_added_at: null,
   canary_reviewed: false,

@@ -19,6 +19,7 @@ const DEFAULTS: Partial<EnqueueRun> = {
   generation: 0,
   page_offset: 0,
   manual_wave: null,
+  late: null,
 };
 
 /** Done runs leave the due lane and go away after 30 days. */

@@ -39,6 +39,9 @@ export const keys = {
   windowUserPartition: (window: string): string => `WINDOW@${window}`,
   windowUser: (window: string, type: string, id: string) => ({ gsi2pk: keys.windowUserPartition(window), gsi2sk: `${type}#${id}` }),
 
+  /** Not on the config's own row: it changes without anybody changing the config. */
+  schedule: (config: string): Key => ({ pk: `SCHEDULE#${config}`, sk: '#' }),
+
   settings: (): Key => ({ pk: 'SETTINGS', sk: '#' }),
   watch: (): Key => ({ pk: 'WATCH', sk: '#' }),
   fleet: (): Key => ({ pk: 'FLEET', sk: '#' }),
@@ -146,6 +149,7 @@ export const KEYS: readonly KeyPattern[] = [
     'gsi2: WINDOW@<maintenance_window> / <TYPE>#<id>',
     'who names a window: it is not archived while somebody does',
   ),
+  row('schedule', 'SCHEDULE#<config>', '#', '', 'the latest fire of a config, once for each minute, and what the scheduler was told of it'),
   row('settings', 'SETTINGS', '#', '', 'SystemConfig and the system default window, read fresh at each decision'),
   row('fleet', 'FLEET', '#', '', 'number of active and of paused clusters: the operator gate’s N'),
   row('gauges', 'GAUGES', '#', '', 'what the last tick measured, for the page of numbers'),

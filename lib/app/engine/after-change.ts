@@ -2,6 +2,7 @@ import { effectiveCriticality } from '../../domain/item/criticality.ts';
 import type { K8sCluster } from '../../domain/shared/fleet.ts';
 import type { Item } from '../../domain/shared/rollout.ts';
 import type { KeyPage, ObjectType } from '../ports.ts';
+import { tellScheduler } from '../schedules/tell-scheduler.ts';
 import { skipped } from './apply-plan.ts';
 import { activeConfigs } from './config-list.ts';
 import { systemConfigId } from './configs.ts';
@@ -30,6 +31,7 @@ export async function afterChange(services: EngineServices, change: Change): Pro
     case 'settings':
       return wakeAll(services);
     case 'block_rollout_config':
+      await tellScheduler(services, change.id);
       return change.id === systemConfigId(services.ids) ? wakeAll(services) : wakeWavesOf(services, change.id);
     case 'k8s_cluster':
       return clusterChanged(services, change.id, change.fields);

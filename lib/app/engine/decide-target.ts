@@ -91,7 +91,7 @@ async function decideTarget(
     owner_active: acts(owner) && scopeOf(owner)(target.scope),
     agent_present: await agentPresent(services, config, at, settings),
   });
-  const decision = rendered.ok ? takeover(config, block, wanted) : templateError(config, block, rendered, wanted);
+  const decision = rendered.ok ? takeover(config, block, wanted) : templateError(look, config, block, rendered, wanted);
   return { config, settings, at, rendered, decision, allow_downgrade };
 }
 
@@ -104,14 +104,15 @@ function takeover(config: BlockRolloutConfig, block: Block | null, wanted: Deman
   return { kind: 'skipped', reason: `takeover_failed: ${mapping.config_path}` };
 }
 
-/** SPEC §8: it fails the item of this target only, once (§2.6); never where nothing would be enqueued anyway (§2.4, §2.8). */
+/** SPEC §8: it fails the item of this target only, once for reconciliation (§2.6); never where nothing would be enqueued anyway (§2.4, §2.8). */
 function templateError(
+  look: Look,
   config: BlockRolloutConfig,
   block: Block | null,
   rendered: RenderedTarget & { ok: false },
   wanted: DemandDecision,
 ): TargetDecision {
-  if (remembersError(config, block, rendered.context_hash)) return { kind: 'nothing', why: 'remembered' };
+  if (look.run === 'reconciliation' && remembersError(config, block, rendered.context_hash)) return { kind: 'nothing', why: 'remembered' };
   if (wanted.kind === 'skipped') return wanted;
   if (wanted.kind === 'nothing' && (wanted.why === 'block_archived' || wanted.why === 'auto_rollout_off')) return wanted;
   return { kind: 'template_error', error: rendered.error };

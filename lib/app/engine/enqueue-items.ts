@@ -13,7 +13,7 @@ import { SUPERSEDED } from './end-attempt.ts';
 import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
 import { joinWave, type NewWave, newWave } from './join-wave.ts';
 import { type Maintenances, readMaintenances } from './maintenances.ts';
-import { newBlock } from './new-block.ts';
+import { newBlock, ownerIn } from './new-block.ts';
 import type { BlockChange, EngineChange } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
 import type { EngineServices } from './services.ts';
@@ -112,7 +112,6 @@ function birth(services: EngineServices, w: Wanted, maintenances: Maintenances |
   const item = newItem(services, w, maintenances, now);
   const { block } = w.at;
   const status = w.decision.kind;
-  const owned = block?.managed_by_brc ?? w.config.id;
   if (block === null) {
     const made = newBlock(services, w.config, w.at, now);
     return {
@@ -125,7 +124,7 @@ function birth(services: EngineServices, w: Wanted, maintenances: Maintenances |
   const taken =
     block.created_by_component === 'cli'
       ? { created_by_component: 'api' as const, managed_by_brc: w.config.id }
-      : { managed_by_brc: owned };
+      : { managed_by_brc: ownerIn(block, w.config) };
   if (status === 'enqueue') return { item, block: { id: block.id, take: item.id, set: taken }, config: configOf(w) };
   return { item, block: { id: block.id, set: { remembered: endedBlock(block, item).remembered } }, config: null };
 }
@@ -173,7 +172,7 @@ function newItem(services: EngineServices, w: Wanted, maintenances: Maintenances
 async function bear(services: EngineServices, run: EnqueueRun, group: Group, births: readonly Birth[], now: Instant): Promise<Birth[]> {
   let left = [...births];
   while (left.length > 0) {
-    const wave = run.manual_wave ?? (await joinWave(services, await kindOf(services, group), group.first.settings.revision));
+    const wave = run.manual_wave ?? (await joinWave(services, await kindOf(services, run, group), group.first.settings.revision));
     if (wave === null) return [];
     await services.engine.noteEnqueued(run.id, wave, 0, 0, now + ENQUEUE_PATIENCE);
     const create = run.manual_wave === null ? null : await manualWave(services, run, group, now);
@@ -188,7 +187,7 @@ async function bear(services: EngineServices, run: EnqueueRun, group: Group, bir
   return [];
 }
 
-async function kindOf(services: EngineServices, group: Group): Promise<NewWave> {
+async function kindOf(services: EngineServices, run: EnqueueRun, group: Group): Promise<NewWave> {
   const { config } = group.first;
   const ruling = await readRuling(services, config.id);
   return {
@@ -201,6 +200,7 @@ async function kindOf(services: EngineServices, group: Group): Promise<NewWave> 
     quiescence_seconds: resolveLimits(ruling.config, ruling.system).quiescence_seconds,
     source: 'scheduler',
     enqueue_run: null,
+    reason: run.late,
   };
 }
 
@@ -208,16 +208,21 @@ async function kindOf(services: EngineServices, group: Group): Promise<NewWave> 
 async function manualWave(services: EngineServices, run: EnqueueRun, group: Group, now: Instant): Promise<Wave | null> {
   const id = run.manual_wave ?? '';
   if ((await services.engine.wave(id)) !== null) return null;
-  return { ...newWave({ ...(await kindOf(services, group)), id, source: 'manual', enqueue_run: run.id }, now), last_item_added_at: now };
+  return {
+    ...newWave({ ...(await kindOf(services, run, group)), id, source: 'manual', enqueue_run: run.id }, now),
+    last_item_added_at: now,
+  };
 }
 
 function changeOf(run: EnqueueRun, group: Group, births: readonly Birth[], wave: string, create: Wave | null, now: Instant): EngineChange {
   const manual = run.manual_wave !== null;
+  const { late } = run;
   const items = births.map(({ item }) => ({
     before: null,
     after: {
       ...item,
       rollout: wave,
+      ...(late !== null && item.status === 'pending' ? { reason: [item.reason, late].filter((r) => r !== null).join('; ') } : {}),
       ...(manual ? { source: 'manual' as const, source_user: run.requested_by, window_bypassed: true } : {}),
     },
   }));

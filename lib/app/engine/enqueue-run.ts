@@ -20,6 +20,8 @@ export interface EnqueueRun extends Demand {
   readonly page_offset: number;
   /** Kind `manual`: the wave made for it (SPEC §3.10). */
   readonly manual_wave: string | null;
+  /** Kind `schedule`: `late: due …` of a fire that was missed at its time (SPEC §4). */
+  readonly late: string | null;
   readonly version: number;
 }
 
@@ -39,6 +41,7 @@ export function enqueueRunOf(demand: Demand): EnqueueRun {
     generation: 0,
     page_offset: 0,
     manual_wave: null,
+    late: null,
     version: 1,
   };
 }

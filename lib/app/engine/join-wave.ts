@@ -16,7 +16,12 @@ export interface WaveKind {
   readonly quiescence_seconds: number;
 }
 
-export type NewWave = WaveKind & { readonly source: 'scheduler' | 'manual'; readonly enqueue_run: string | null; readonly id: string };
+export interface NewWave extends WaveKind {
+  readonly id: string;
+  readonly source: 'scheduler' | 'manual';
+  readonly enqueue_run: string | null;
+  readonly reason: string | null;
+}
 
 /**
  * The open wave that an item of this kind joins, or a new one (SPEC §3.1). Two that open one at once get the same. null = no new one is opened,
@@ -68,6 +73,7 @@ export function newWave(kind: NewWave, now: Instant): Wave {
     target_version: kind.target_version,
     template_revision: kind.template_revision,
     source: kind.source,
+    reason: kind.reason,
     status: 'active',
     status_reason: null,
     counters: { total: 0, done: 0, in_progress: 0, pending: 0, failed: 0, skipped: 0 },

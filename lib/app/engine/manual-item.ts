@@ -123,6 +123,7 @@ function waveOf(item: Item, { config, system }: Ruling, block: Block, now: Insta
     quiescence_seconds: resolveLimits(config, system).quiescence_seconds,
     source: 'manual',
     enqueue_run: null,
+    reason: item.reason,
   } as const;
   return newWave(kind, now);
 }

@@ -32,7 +32,7 @@ export function newBlock(
     managed_by: null,
     auto_rollout: true,
     created_by_brc: config.id,
-    managed_by_brc: config.id,
+    managed_by_brc: ownerIn(null, config),
     installation_status: 'idle',
     last_installed_at: null,
     actions: [],
@@ -43,3 +43,7 @@ export function newBlock(
     remembered: {},
   };
 }
+
+/** SPEC §2.8: a block belongs to the first reconciliation config that creates or enqueues it; a schedule does not keep others away. */
+export const ownerIn = (block: Block | null, config: BlockRolloutConfig): string | null =>
+  block?.managed_by_brc ?? (config.trigger_type === 'reconciliation' ? config.id : null);

@@ -1,6 +1,7 @@
 import type { PresenceStore } from '../agents/presence.ts';
 import type { ListStore } from '../paging.ts';
-import type { Clock, Ids, Logger, Metrics, ObjectStore, SettingsStore, WorkflowStarter } from '../ports.ts';
+import type { Clock, Ids, Logger, Metrics, ObjectStore, Scheduler, SettingsStore, WorkflowStarter } from '../ports.ts';
+import type { ScheduleStore } from '../schedules/ports.ts';
 import type { EngineStore } from './ports.ts';
 import type { Renderer } from './renderer.ts';
 
@@ -14,6 +15,8 @@ export interface EngineServices {
   readonly lists: ListStore;
   readonly presence: PresenceStore;
   readonly workflows: WorkflowStarter;
+  readonly scheduler: Scheduler;
+  readonly schedules: ScheduleStore;
   readonly renderer: Renderer;
   /** Does `work` soon, once however often it is asked for meanwhile; at once where nothing runs between two calls (Lambda). */
   readonly soon: (name: string, work: () => Promise<void>) => Promise<void>;

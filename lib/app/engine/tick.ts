@@ -1,4 +1,5 @@
 import { MINUTE } from '../../domain/shared/time.ts';
+import { scheduleTick } from '../schedules/tick.ts';
 import { activeConfigs } from './config-list.ts';
 import { demandOf, raiseDemand } from './demands.ts';
 import { endPauses } from './end-pauses.ts';
@@ -18,6 +19,7 @@ export async function engineTick(services: EngineServices): Promise<void> {
   for (const wave of waves) await guarded(services, 'wave_rescue', () => rescueWave(services, wave));
   await guarded(services, 'pauses', () => endPauses(services));
   await guarded(services, 'maintenances', () => rekeyMaintenances(services));
+  await guarded(services, 'schedules', () => scheduleTick(services));
   await guarded(services, 'resync', () => resync(services));
 }
 

@@ -39,7 +39,9 @@ export async function applyPage(services: ImportServices, context: Context, acto
 
 async function tellChanges(services: ImportServices, { objects, settings }: UnitChange): Promise<void> {
   for (const { type, before, after } of objects) {
-    if (before !== null) await services.changed({ type, id: after.id, fields: changedFields(before, after) });
+    // Nothing waits for what is new, but the scheduler has to learn of it.
+    if (before !== null || type === 'block_rollout_config')
+      await services.changed({ type, id: after.id, fields: changedFields(before ?? {}, after) });
   }
   if (settings !== null)
     await services.changed({ type: 'settings', id: 'settings', fields: changedFields(settings.before, settings.after) });

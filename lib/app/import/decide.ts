@@ -1,5 +1,6 @@
+import { scheduledFrom } from '../../domain/recurrence/schedule.ts';
 import type { Managed } from '../../domain/shared/fleet.ts';
-import type { SystemSettings } from '../../domain/shared/rollout.ts';
+import type { BlockRolloutConfig, SystemSettings } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { type Birth, newManaged } from '../managed.ts';
 import type { Ids, ObjectTypes } from '../ports.ts';
@@ -139,17 +140,22 @@ class Deciding {
   ): Outcome {
     const before = this.#existing.object(type, record.id);
     if (before === null) {
-      this.#write(type, null, change(birth(), { set: record.fields, cleared: [] }));
+      this.#write(type, null, this.#dated(type, null, change(birth(), { set: record.fields, cleared: [] })));
       this.#stateChanged = true;
       return 'created';
     }
     if (diff === null) return 'unchanged';
     const written = this.#objects.length;
-    const after = revived(change(before, diff), this.#knew(record));
+    const after = this.#dated(type, before, revived(change(before, diff), this.#knew(record)));
     // A window that was changed is its owner's change.
     if (isSame(before, after)) return this.#objects.length > written ? 'updated' : 'unchanged';
     this.#write(type, before, after);
     return 'updated';
+  }
+
+  #dated<T extends StoredKind>(type: T, before: ObjectTypes[T] | null, after: ObjectTypes[T]): ObjectTypes[T] {
+    if (type !== 'block_rollout_config') return after;
+    return scheduledFrom(before as BlockRolloutConfig | null, after as BlockRolloutConfig, this.#context.now) as ObjectTypes[T];
   }
 
   /** Archived by a prune (or before any import): back in the file means back in the fleet. Archived by a person since: stays archived. */

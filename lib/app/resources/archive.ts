@@ -1,3 +1,4 @@
+import { scheduledFrom } from '../../domain/recurrence/schedule.ts';
 import type { Block, K8sCluster } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import { conflict } from '../errors.ts';
@@ -54,8 +55,9 @@ export async function unarchive<T extends Archivable>(
     action: 'unarchive',
     change: async (before) => {
       const after = { ...before, archived: false, archived_at: null, archived_reason: null };
-      if (isConfig(type, after)) await refuseRevived(services, after);
-      return after;
+      if (!isConfig(type, after) || !isConfig(type, before)) return after;
+      await refuseRevived(services, after);
+      return { ...after, ...scheduledFrom(before, after, services.clock.now()) };
     },
     touches: (before, after) => touchedBy(before, after, type),
   });

@@ -1,9 +1,11 @@
 import type { Managed } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 
-/** What people set on a config: everything but what the service keeps itself. */
+/** Everything of a config but what every object has. */
 export type ConfigOwn = Omit<BlockRolloutConfig, keyof Managed>;
-export type ConfigFields = Partial<Omit<ConfigOwn, 'template_revision'>>;
+/** Kept by the service itself. */
+const ENGINE_OWNED = ['template_revision', 'schedule_since'] as const;
+export type ConfigFields = Partial<Omit<ConfigOwn, (typeof ENGINE_OWNED)[number]>>;
 
 /** SPEC §1: the defaults. */
 export const CONFIG_DEFAULTS: ConfigOwn = {
@@ -15,6 +17,7 @@ export const CONFIG_DEFAULTS: ConfigOwn = {
   trigger_type: null,
   cron_expression: null,
   time_zone: 'UTC',
+  schedule_since: null,
   target_kind: 'k8s_cluster',
   target_organizations: [],
   target_workspaces: [],
@@ -50,7 +53,8 @@ const TEMPLATE = ['target_version', 'block_config_template', 'template_block'] a
 export function configWith(before: ConfigOwn | null, patch: Readonly<Record<string, unknown>>): ConfigOwn {
   const base = before ?? CONFIG_DEFAULTS;
   const defaults: Readonly<Record<string, unknown>> = CONFIG_DEFAULTS;
-  const given = Object.entries(patch).filter(([field, value]) => field in defaults && field !== 'template_revision' && value !== undefined);
+  const owned: readonly string[] = ENGINE_OWNED;
+  const given = Object.entries(patch).filter(([field, value]) => field in defaults && !owned.includes(field) && value !== undefined);
   const after: ConfigOwn = { ...base, ...Object.fromEntries(given.map(([field, value]) => [field, value ?? defaults[field]])) };
   const changed = before !== null && TEMPLATE.some((field) => before[field] !== after[field]);
   return changed ? { ...after, template_revision: before.template_revision + 1 } : after;

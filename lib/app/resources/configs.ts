@@ -1,3 +1,4 @@
+import { scheduledFrom } from '../../domain/recurrence/schedule.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import { AppError, invalid } from '../errors.ts';
 import { configId } from '../import/units.ts';
@@ -25,7 +26,7 @@ export async function createConfig(services: ResourceServices, request: ConfigRe
   const own = configWith(null, fields);
   const born = newManaged({ id, name: name ?? `${own.block_name ?? own.kind} ${fresh}`.slice(0, 253), now: services.clock.now() });
   const managed = { display_name: display_name ?? null, labels: labels ?? {}, annotations: annotations ?? {} };
-  const value: BlockRolloutConfig = { ...born, ...managed, ...own };
+  const value: BlockRolloutConfig = scheduledFrom(null, { ...born, ...managed, ...own }, services.clock.now());
   const targets = await check(services, value, null, expected_targets);
   const config = await create(services, 'block_rollout_config', value, actor, configTouches(null, value));
   return { config, targets_in_scope: targets.size };
@@ -48,7 +49,7 @@ export async function updateConfig(services: ResourceServices, id: string, reque
       };
       refuseKindChange(before, after);
       targets = await check(services, after, before, expected_targets);
-      return after;
+      return scheduledFrom(before, after, services.clock.now());
     },
     touches: configTouches,
   });

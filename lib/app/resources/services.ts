@@ -3,6 +3,7 @@ import type { Target } from '../engine/enqueue-targets.ts';
 import type { WindowOwner } from '../engine/ports.ts';
 import type { KeyCrypto } from '../keys/format.ts';
 import type { AccessKey, Clock, Demand, Ids, Logger, ObjectStore, ObjectType, SettingsStore } from '../ports.ts';
+import type { ScheduleStore } from '../schedules/ports.ts';
 
 /** What people's changes of objects work with. */
 export interface ResourceServices {
@@ -17,6 +18,8 @@ export interface ResourceServices {
   readonly changes: { changed(change: Change): Promise<void> };
   /** Every target that a config covers now, page by page: the same look that makes the items. It need not be saved. */
   readonly scope: { targets(config: BlockRolloutConfig): AsyncIterable<readonly Target[]> };
+  /** What fires left behind, and what the scheduler was told. */
+  readonly schedules: Pick<ScheduleStore, 'many'>;
   /** Organizations and workspaces that name a window and are not archived. */
   readonly windows: { owners(id: string): Promise<readonly WindowOwner[]> };
   /** A revoked agent key: the heartbeats that came with it end at once. */

@@ -180,7 +180,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: object | null): Fields => (value ?? {}) as Fields;
 
 /** Not news, or not for everybody's eyes: a block's config may hold credentials that were never extracted. */
-const UNTOLD = new Set(['version', 'updated_at', 'secret_hash']);
+const UNTOLD = new Set(['version', 'updated_at', 'secret_hash', 'schedule_since']);
 const HIDDEN = new Set(['config']);
 
 function changedFields(before: object | null, after: object): string[] {

@@ -28,6 +28,13 @@ const configOut = {
   cron_expression: z.string().nullable(),
   time_zone: z.string(),
   next_fire_at: instantOut.nullable(),
+  /** The next ten fires; `local` is the wall clock of `time_zone` with its offset. */
+  next_fires: z.array(z.object({ at: instantOut, local: z.string() })),
+  /** The latest fire that was done; `late` says when it was due if it was missed while the service was down. */
+  last_fire: z.object({ due_at: instantOut, started_at: instantOut, late: z.string().nullable() }).nullable(),
+  /** Whether the scheduler knows the times as they are; while `pending` fires are up to two minutes later. null = it does not fire. */
+  schedule_status: z.enum(['ok', 'pending']).nullable(),
+  schedule_status_reason: z.string().nullable(),
   target_kind: targetKind,
   target_organizations: z.array(id),
   target_organization_names: z.array(z.string()),
@@ -108,6 +115,10 @@ const fields = {
 const OWNED = [
   ...[
     'next_fire_at',
+    'next_fires',
+    'last_fire',
+    'schedule_status',
+    'schedule_status_reason',
     'rollouts_count',
     'last_rollout_status',
     'rendered_target_version',

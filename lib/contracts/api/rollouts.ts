@@ -14,6 +14,8 @@ const waveOut = {
   owner_kind: z.string().nullable(),
   target_version: z.string().nullable(),
   source,
+  /** Why it was opened, where that is worth a word, e.g. `late: due 2026-11-27T22:00Z` for a fire that was missed. */
+  reason: z.string().nullable(),
   status: waveStatus,
   status_reason: z.string().nullable(),
   is_terminal: z.boolean(),

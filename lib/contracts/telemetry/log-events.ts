@@ -11,6 +11,9 @@ export const LOG_EVENTS = {
   item_dispatched: 'one item was started: its run, its agent, which attempt it is',
   attempt_ended: 'how an attempt ended and what became of its item',
   enqueue_finished: 'targets were compared: how many were looked at, how many items were made',
+  schedule_fired: 'a minute that a config’s cron names was begun: its enqueue run, and how late',
+  trigger_did_nothing: 'a call of the trigger at a minute that is not this config’s to do, or of a config that does not fire',
+  schedule_told: 'the scheduler was told the times of a config, or to forget it',
   run_swept: 'an open run reached its deadline or was not claimed in time',
   agent_registered: 'an agent reports for the first time, with another key or from another host',
   platform_alert: 'so many agents fell silent at once that the service itself is suspected',
@@ -21,6 +24,8 @@ export const LOG_EVENTS = {
   wake_not_sent: 'a waiting execution could not be woken; the tick does it',
   execution_failed: 'an execution ended badly, other than by a blocked wave or wrong input',
   courier_failed: 'an execution failed; the wave is taken up again',
+  schedule_not_told: 'the scheduler did not take the times of a config; the tick tells it again, and makes up for its calls',
+  schedules_not_listed: 'the scheduler could not be asked what it has',
   follow_up_left_to_the_tick: 'what a change leads to could not be done at once',
   change_not_followed: 'what a change means for waves could not be told to them',
   enqueue_start_failed: 'an enqueue run could not be started',
@@ -31,11 +36,13 @@ export const LOG_EVENTS = {
   run_not_swept: 'an open run could not be ended',
   agents_not_watched: 'the look at all agents failed',
   tick_part_failed: 'a part of the minute tick failed',
+  schedule_tick_failed: 'a config’s missed fire or schedule could not be looked at by the tick',
   tick_step_failed: 'a step of the minute tick failed',
   // Requests
   request_failed: 'a request ended in a bug',
   request_refused: 'a request was refused because something was not available',
   // The embedded runtime
+  trigger_failed: 'a call of the trigger failed',
   tick_failed: 'the minute tick failed',
   gateway_failed: 'the local gateway failed',
   function_failed: 'a function called by the local gateway failed',
@@ -69,6 +76,7 @@ export const LOG_FIELDS = [
   ] as const),
   ...(['dispatched', 'refused', 'parked', 'skipped', 'attempt', 'target_version', 'looked_at', 'enqueued', 'agents', 'missing'] as const),
   ...(['exit_code', 'kind', 'type', 'name', 'forced'] as const),
+  ...(['due_at', 'late', 'cron_expression', 'time_zone'] as const),
   // Faults
   ...(['error', 'cause', 'part', 'step', 'method', 'path'] as const),
 ] as const;

@@ -29,6 +29,8 @@ export interface BlockRolloutConfig extends Managed, InheritedLimits {
   readonly trigger_type: 'reconciliation' | 'schedule' | null;
   readonly cron_expression: string | null;
   readonly time_zone: string;
+  /** Fires up to and with this instant are not its business; set when it is activated or its times change (SPEC §4). null = its last change. */
+  readonly schedule_since: Instant | null;
   readonly target_kind: 'k8s_cluster' | 'workspace';
   readonly target_organizations: readonly string[];
   readonly target_workspaces: readonly string[];
@@ -75,6 +77,8 @@ export interface Wave extends Managed {
   readonly target_version: string | null;
   readonly template_revision: number;
   readonly source: 'scheduler' | 'manual';
+  /** Why it was opened, where that is worth a word: `late: due 2026-11-27T22:00Z`. */
+  readonly reason: string | null;
   readonly status: WaveStatus;
   readonly status_reason: string | null;
   readonly counters: Counters;

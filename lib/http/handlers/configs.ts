@@ -11,15 +11,15 @@ import type { Call, HandlersOf } from '../api-types.ts';
 import { type Reply, reply } from '../event.ts';
 import { envelope, pageRequest } from '../paging.ts';
 import { iso, isoOrNull } from '../present/common.ts';
-import { config as presented, scopeNames } from '../present/rollout.ts';
+import { config as presented, scopeNames } from '../present/config.ts';
 import { resourceHandlers } from './resource.ts';
 
 type ListQuery = Parameters<HandlersOf<'configs'>['list']>[0]['query'];
 
 export function configHandlers(services: ResourceServices, engine: EngineServices): HandlersOf<'configs'> {
   const shown = async (rows: readonly BlockRolloutConfig[]) => {
-    const names = await scopeNames(services.objects, rows);
-    return rows.map((row) => presented(row, names, services.clock.now()));
+    const [names, states] = await Promise.all([scopeNames(services.objects, rows), services.schedules.many(rows.map((row) => row.id))]);
+    return rows.map((row) => presented(row, names, states.get(row.id) ?? null, services.clock.now()));
   };
   const one = async (config: BlockRolloutConfig) => (await shown([config]))[0];
   const { list, get, archive, remove } = resourceHandlers<'block_rollout_config', ListQuery, ConfigRequest, ConfigRequest>(services, {

@@ -1,15 +1,10 @@
 import type * as z from 'zod';
 import type { WaveView } from '../../app/engine/views.ts';
 import type { OperatorRow } from '../../app/operator/rows.ts';
-import type { ObjectStore } from '../../app/ports.ts';
 import { urlOf } from '../../app/urls.ts';
-import type * as configs from '../../contracts/api/configs.ts';
 import type * as operator from '../../contracts/api/operator-rollout.ts';
 import type * as rollouts from '../../contracts/api/rollouts.ts';
-import { parseCron } from '../../domain/recurrence/cron.ts';
-import { nextFire, nextFires } from '../../domain/recurrence/fires.ts';
-import type { ActionRun, BlockRolloutConfig, Item, Wave } from '../../domain/shared/rollout.ts';
-import type { Instant } from '../../domain/shared/time.ts';
+import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
 import { baseOf } from '../../domain/wave/counters.ts';
 import { failureRate } from '../../domain/wave/failure.ts';
 import { TERMINAL_WAVE } from '../../domain/wave/transitions.ts';
@@ -27,6 +22,7 @@ export function wave(value: Wave): z.input<typeof rollouts.wave> {
     owner_kind: value.owner_kind,
     target_version: value.target_version,
     source: value.source,
+    reason: value.reason,
     status: value.status,
     status_reason: value.status_reason,
     is_terminal: TERMINAL_WAVE.includes(value.status),
@@ -120,55 +116,6 @@ export const agentRun = (value: ActionRun): z.input<typeof rollouts.agentRun> =>
   started_at: isoOrNull(value.started_at),
   finished_at: isoOrNull(value.finished_at),
 });
-
-export interface ScopeNames {
-  readonly organizations: ReadonlyMap<string, string>;
-  readonly workspaces: ReadonlyMap<string, string>;
-}
-
-/** Names of the organizations and workspaces that the configs of a page are limited to. */
-export async function scopeNames(objects: ObjectStore, rows: readonly BlockRolloutConfig[]): Promise<ScopeNames> {
-  const [organizations, workspaces] = await Promise.all([
-    objects.getMany('organization', [...new Set(rows.flatMap((row) => row.target_organizations))]),
-    objects.getMany('workspace', [...new Set(rows.flatMap((row) => row.target_workspaces))]),
-  ]);
-  const names = (found: ReadonlyMap<string, { name: string }>) => new Map([...found].map(([id, { name }]) => [id, name]));
-  return { organizations: names(organizations), workspaces: names(workspaces) };
-}
-
-export function config(value: BlockRolloutConfig, names: ScopeNames, now: Instant): z.input<typeof configs.config> {
-  const named = (ids: readonly string[], of: ReadonlyMap<string, string>): string[] => ids.map((id) => of.get(id) ?? id);
-  const {
-    version: _version,
-    created_at: _created,
-    updated_at: _updated,
-    archived_at: _archived,
-    labels: _labels,
-    annotations: _annotations,
-    ...own
-  } = value;
-  return {
-    ...own,
-    ...managed(value, 'block_rollout_config'),
-    next_fire_at: isoOrNull(fires(value, now, 1)[0] ?? null),
-    target_organizations: [...value.target_organizations],
-    target_organization_names: named(value.target_organizations, names.organizations),
-    target_workspaces: [...value.target_workspaces],
-    target_workspace_names: named(value.target_workspaces, names.workspaces),
-    scope_expressions: [...value.scope_expressions],
-    config_to_credential_mappings: value.config_to_credential_mappings.map((mapping) => ({ ...mapping })),
-  };
-}
-
-/** The next times at which a schedule fires, from the function that fires (SPEC §4); an inactive one does not. */
-export function fires(value: BlockRolloutConfig, now: Instant, count: number): readonly Instant[] {
-  if (value.trigger_type !== 'schedule' || value.cron_expression === null || !value.active || value.archived) return [];
-  const parsed = parseCron(value.cron_expression);
-  if (!parsed.ok) return [];
-  if (count > 1) return nextFires(parsed.cron, value.time_zone, now, count);
-  const next = nextFire(parsed.cron, value.time_zone, now);
-  return next === null ? [] : [next];
-}
 
 export const operatorRow = ({
   last_seen,

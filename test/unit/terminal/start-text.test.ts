@@ -23,6 +23,7 @@ const wave = (status: Wave['status'], done: number, failed: number): Wave => ({
   target_version: '0.34.0',
   source: 'scheduler',
   status,
+  reason: null,
   status_reason: null,
   is_terminal: false,
   total_items: done + failed,
