@@ -1,7 +1,7 @@
 import type { EnqueuePageInput, EnqueuePageOutput } from '../../contracts/workflow/enqueue.ts';
 import { scopeOf } from '../../domain/demand/scope.ts';
 import type { BlockRolloutConfig, SystemSettings } from '../../domain/shared/rollout.ts';
-import { decideTargets, lacksOperatorVersion, type Wanted } from './decide-target.ts';
+import { type Decided, decideTargets, lacksOperatorVersion, type Wanted } from './decide-target.ts';
 import { enqueueItems } from './enqueue-items.ts';
 import { configsOf } from './enqueue-pages.ts';
 import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
@@ -61,5 +61,20 @@ async function enqueueUnder(
   const run_kind = run.kind === 'schedule' || run.kind === 'manual' ? run.kind : 'reconciliation';
   const decided = await decideTargets(services, { run: run_kind, allow_downgrade: run.allow_downgrade }, config, settings, found);
   const due = decided.flatMap((d): Wanted[] => (d.decision.kind === 'nothing' ? [] : [{ ...d, decision: d.decision }]));
-  return { due: due.length, looked: found.length, made: await enqueueItems(services, run, due) };
+  const made = await enqueueItems(services, run, due);
+  const about = { enqueue_run: run.id, rollout_config: config.id, looked_at: found.length };
+  services.log.info('targets_decided', { ...about, ...made, reasons: reasonsOf(decided) });
+  return { due: due.length, looked: found.length, made };
+}
+
+/** How many targets were decided how, and why. */
+function reasonsOf(decided: readonly Decided[]): Record<string, number> {
+  const reasons: Record<string, number> = {};
+  for (const { decision } of decided) {
+    const why = decision.kind === 'nothing' ? decision.why : decision.kind === 'skipped' ? decision.reason : decision.kind;
+    // A takeover that failed names a path as well, of which there are many.
+    const [reason = why] = why.split(':');
+    reasons[reason] = (reasons[reason] ?? 0) + 1;
+  }
+  return reasons;
 }

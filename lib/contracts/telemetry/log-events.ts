@@ -10,6 +10,7 @@ export const LOG_EVENTS = {
   batch_dispatched: 'items that were started, and how many were refused by the table',
   item_dispatched: 'one item was started: its run, its agent, which attempt it is',
   attempt_ended: 'how an attempt ended and what became of its item',
+  targets_decided: 'a page of targets was compared with what one config wants: how many items were made, and why not more',
   enqueue_finished: 'targets were compared: how many were looked at, how many items were made',
   schedule_fired: 'a minute that a config’s cron names was begun: its enqueue run, and how late',
   trigger_did_nothing: 'a call of the trigger at a minute that is not this config’s to do, or of a config that does not fire',
@@ -57,7 +58,7 @@ export type LogEvent = keyof typeof LOG_EVENTS;
  */
 export const LOG_FIELDS = [
   // Ids
-  ...(['wave', 'item', 'run', 'execution', 'agent', 'rollout_config', 'enqueue_run', 'workspace', 'k8s_cluster', 'change', 'id'] as const),
+  ...(['wave', 'item', 'run', 'execution', 'agent', 'rollout_config', 'enqueue_run', 'workspace', 'k8s_cluster', 'id'] as const),
   ...(['function', 'request_id', 'trace', 'key_id', 'driver', 'generation'] as const),
   // Decisions
   ...([
@@ -69,12 +70,13 @@ export const LOG_FIELDS = [
     'actor',
     'recheck_at',
     'held',
+    'reasons',
     'numbers',
     'outcome',
     'item_status',
     'retry_after',
   ] as const),
-  ...(['dispatched', 'refused', 'parked', 'skipped', 'attempt', 'target_version', 'looked_at', 'enqueued', 'agents', 'missing'] as const),
+  ...(['dispatched', 'refused', 'parked', 'skipped', 'attempt', 'target_version', 'looked_at', 'enqueued', 'agents'] as const),
   ...(['exit_code', 'kind', 'type', 'name', 'forced'] as const),
   ...(['due_at', 'late', 'cron_expression', 'time_zone'] as const),
   // Faults

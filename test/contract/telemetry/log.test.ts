@@ -48,6 +48,13 @@ test('one line for each decision, with the ids that lead to the next and the rea
       ['withdrawn', 'pending', 'withdrawn'],
     ]),
   );
+  expect(of(lines, 'targets_decided')[0]).toMatchObject({
+    function: 'enqueue-page',
+    looked_at: 3,
+    enqueued: 3,
+    skipped: 0,
+    reasons: { enqueue: 3 },
+  });
   const [first] = of(lines, 'wave_planned');
   expect(first).toMatchObject({ wave: wave.id, execution: expect.stringContaining(wave.id), status: 'active' });
   expect(of(lines, 'wave_planned').some((line) => JSON.stringify(line['held'] ?? '').includes('agent_silent'))).toBe(true);
