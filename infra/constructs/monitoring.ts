@@ -7,6 +7,7 @@ import {
   GraphWidget,
   type IMetric,
   type IWidget,
+  MathExpression,
   type Metric,
   Stats,
   TreatMissingData,
@@ -22,14 +23,22 @@ import { type AlarmName, alarmNames, alarmSettings, type Monitored, own } from '
 /** Where an alarm's article is, from the root of the repository. */
 export const articleOf = (name: AlarmName): string => `docs/runbook.md#${name}`;
 
+export interface MonitoringProps {
+  readonly monitored: Monitored;
+  readonly topic: ITopic;
+  /** Left out: true. False leaves out the alarms that calculate with several metrics. */
+  readonly calculatedAlarms?: boolean;
+}
+
 /** Alarms, each with its article in the runbook, and one dashboard that shows what they look at. */
 export class Monitoring extends Construct {
   readonly dashboard: Dashboard;
 
-  constructor(scope: Construct, id: string, { monitored, topic }: { readonly monitored: Monitored; readonly topic: ITopic }) {
+  constructor(scope: Construct, id: string, { monitored, topic, calculatedAlarms = true }: MonitoringProps) {
     super(scope, id);
     letAlarmsPublish(topic);
-    const alarms = alarmNames.map((name) => this.#alarm(name, monitored, topic));
+    const possible = (name: AlarmName) => calculatedAlarms || !(alarmSettings(name).metric(monitored) instanceof MathExpression);
+    const alarms = alarmNames.filter(possible).map((name) => this.#alarm(name, monitored, topic));
     this.dashboard = new Dashboard(this, 'Dashboard', { defaultInterval: Duration.hours(6) });
     for (const row of rows(monitored, alarms)) this.dashboard.addWidgets(...row);
   }

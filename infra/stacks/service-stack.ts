@@ -48,7 +48,7 @@ export class ServiceStack extends Stack {
     this.#outputs();
   }
 
-  #monitor({ name }: StageSettings): Monitoring {
+  #monitor({ name, calculatedAlarms }: StageSettings): Monitoring {
     const { functions, workflows, data, api, undelivered, notices } = this;
     const made = Object.entries(functions.all).map(([fn, { function: made }]) => [fn, made] as const);
     const monitored = {
@@ -59,7 +59,7 @@ export class ServiceStack extends Stack {
       machines: Object.values(workflows.machines),
       undelivered: undelivered.queue,
     };
-    return new Monitoring(this, 'Monitoring', { monitored, topic: notices.topic });
+    return new Monitoring(this, 'Monitoring', { monitored, topic: notices.topic, calculatedAlarms });
   }
 
   #outputs(): void {
