@@ -114,7 +114,7 @@ test('pause: what runs ends, nothing new starts; resume goes on', async () => {
 });
 
 test('a cluster that fails blocks the wave, red in Step Functions with the numbers', async () => {
-  const blocked = await here.waveThat('1.1.0', 'blocked', (wave) => wave.status === 'blocked');
+  const blocked = await here.waveThat('1.1.0', 'blocked', (wave) => wave.status === 'blocked' && wave.in_progress_items === 0);
   expect(blocked).toMatchObject({ failed_items: 1, completed_items: CLUSTERS - 1, is_terminal: false });
   const ended = await until('the failed execution', 30, async () => {
     const mine = (await executions.names(false)).filter((name) => name.startsWith(`wave-${blocked.id}-g`));
