@@ -175,14 +175,19 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | 'too large'> {
   const length = Number(request.headers['content-length'] ?? 0);
   if (length > MAX_BODY) return 'too large';
   if (length === 0 && request.headers['transfer-encoding'] === undefined) return NOTHING;
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer | 'too large'>();
   const pieces: Buffer[] = [];
   let size = 0;
-  for await (const piece of request) {
-    pieces.push(piece);
+  request.on('data', (piece: Buffer) => {
     size += piece.length;
-    if (size > MAX_BODY) return 'too large';
-  }
-  return pieces.length === 1 ? (pieces[0] ?? NOTHING) : Buffer.concat(pieces);
+    if (size <= MAX_BODY) pieces.push(piece);
+    else resolve('too large');
+  });
+  request.on('end', () => resolve(pieces.length === 1 ? (pieces[0] ?? NOTHING) : Buffer.concat(pieces)));
+  request.on('error', reject);
+  // Whoever hangs up in the middle gets no answer.
+  request.on('close', () => reject(new Error('The request was broken off.')));
+  return promise;
 }
 
 const TOO_SLOW = new Error('The function did not answer in time.');
