@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
+import { refreshBoard } from '../lib/app/operator/refresh-board.ts';
 import { SECOND } from '../lib/domain/shared/time.ts';
 import { adminKey, adminKeyFile, writeSecret } from './admin-key.ts';
 import { startVirtualFleet } from './agents/virtual-fleet.ts';
@@ -130,7 +131,7 @@ async function untilTheEnd(session: Session, atLeast: number): Promise<number> {
   const { api, runtime, screen, signal, options } = session;
   const fault = new AbortController();
   void runtime.failed.then((reason) => fault.abort(reason));
-  const watch = new Watch(api, runtime.clock, runtime.baseUrl);
+  const watch = new Watch(api, runtime.clock, runtime.baseUrl, () => refreshBoard(runtime.services.engine));
   const waves = await follow({
     api,
     watch,

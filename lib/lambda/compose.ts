@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DynamoBoardStore } from '../adapters/dynamodb/board-store.ts';
 import { DynamoCallStore } from '../adapters/dynamodb/call-store.ts';
 import type { Sender } from '../adapters/dynamodb/client.ts';
 import { Table } from '../adapters/dynamodb/client.ts';
@@ -24,6 +25,7 @@ import { endAttempt } from '../app/engine/end-attempt.ts';
 import type { Renderer } from '../app/engine/renderer.ts';
 import { targetsInScope } from '../app/engine/scope-count.ts';
 import type { EngineServices } from '../app/engine/services.ts';
+import { touchChanged } from '../app/engine/touch.ts';
 import { unparkCluster } from '../app/engine/unpark.ts';
 import { configBuilder } from '../app/import/config-builder.ts';
 import type { ImportServices, ImportStore } from '../app/import/ports.ts';
@@ -69,7 +71,6 @@ export function compose(f: Foundations) {
   const objects = new DynamoObjectStore(table, clock, ids);
   const settings = new DynamoSettingsStore(table, (also) => objects.alsoActions(also));
   const store = new DynamoEngineStore(table);
-  const presence = new DynamoPresenceStore(table);
   const imports = new DynamoImportStore(table, clock, ids, (also) => objects.alsoActions(also));
   const engine: EngineServices = {
     ...given,
@@ -78,7 +79,8 @@ export function compose(f: Foundations) {
     settings,
     engine: store,
     lists: new DynamoListStore(table),
-    presence,
+    board: new DynamoBoardStore(table, clock, ids),
+    presence: new DynamoPresenceStore(table),
     schedules: new DynamoScheduleStore(table),
     soon: gathered(f),
     digest,
@@ -175,6 +177,7 @@ function importServices(engine: EngineServices, resources: ResourceServices, imp
 /** Best effort: what a change means for waves is also found by the next look at them. */
 async function followed(engine: EngineServices, change: Change): Promise<void> {
   try {
+    await touchChanged(engine, change);
     await afterChange(engine, change);
   } catch (error) {
     engine.log.warn('change_not_followed', { type: change.type, id: change.id, error: String(error) });

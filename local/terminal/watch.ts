@@ -46,6 +46,7 @@ export class Watch {
   readonly #api: ApiClient;
   readonly #clock: Clock;
   readonly #address: string;
+  readonly #refresh: () => Promise<void>;
   readonly #names = new Map<string, string>();
   readonly #seenRuns = new Map<string, string>();
   readonly #events: string[] = [];
@@ -53,7 +54,9 @@ export class Watch {
   #details = new Map<string, Pick<WaveLine, 'held' | 'running'>>();
   #detailsDueAt = 0;
 
-  constructor(api: ApiClient, clock: Clock, address: string) {
+  /** `refresh` brings the operator board up to date: a person who watches does not wait for the tick. */
+  constructor(api: ApiClient, clock: Clock, address: string, refresh: () => Promise<void> = async () => undefined) {
+    this.#refresh = refresh;
     this.#api = api;
     this.#clock = clock;
     this.#address = address;
@@ -65,6 +68,7 @@ export class Watch {
 
   /** `thorough` = with details that are new, whatever they cost. */
   async look(waves: readonly Wave[], thorough = false): Promise<View> {
+    await this.#refresh();
     const operator = await this.#api.get('operator-rollout/?page_size=1', operatorRollout);
     const started = performance.now();
     if (thorough || started >= this.#detailsDueAt) {

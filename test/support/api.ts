@@ -46,7 +46,7 @@ export async function startApi(options: { readonly embedded?: boolean; readonly 
     return 'started';
   };
   const scheduler = new FakeScheduler();
-  const { services } = compose({
+  const { services, table: rows } = compose({
     sender: client,
     table: table.name,
     clock,
@@ -70,6 +70,9 @@ export async function startApi(options: { readonly embedded?: boolean; readonly 
   };
   return {
     services,
+    /** What the table has been asked for, in capacity units. */
+    units: rows.units,
+    table: rows,
     clock,
     scheduler,
     said: log.said,

@@ -1,4 +1,5 @@
-import { OperatorBoard, type OperatorRollout } from '../../lib/app/operator/operator-rollout.ts';
+import { type OperatorRollout, operatorRollout } from '../../lib/app/operator/operator-rollout.ts';
+import { refreshBoard } from '../../lib/app/operator/refresh-board.ts';
 import { createApiKey } from '../../lib/app/resources/access-keys.ts';
 import type { ActionRun, Item } from '../../lib/domain/shared/rollout.ts';
 import type { Host } from './host.ts';
@@ -78,6 +79,8 @@ export async function runsOf(world: World, items: readonly Item[]): Promise<Acti
   return [...(await world.services.engine.runs(items.flatMap((item) => item.attempts))).values()];
 }
 
-/** The dashboard as it is now: on a busy machine the API shows the last look again for a moment. */
-export const dashboard = (world: World): Promise<OperatorRollout> =>
-  new OperatorBoard(world.services).read({}, { page: 1, page_size: 200, cursor: null });
+/** The dashboard just after a tick. */
+export async function dashboard(world: World): Promise<OperatorRollout> {
+  await refreshBoard(world.services);
+  return operatorRollout(world.services, {}, { page: 1, page_size: 200, cursor: null });
+}

@@ -6,11 +6,11 @@ interface Stretch {
   readonly pk: string;
   readonly begins?: string;
   readonly newest_first?: boolean;
-  /** The row behind an entry: its key is part of the index's. */
-  readonly row: (id: string) => Key;
+  /** The row behind an entry of gsi1, whose key is part of the index's; null = the stretch is rows of the table itself. */
+  readonly row: ((id: string) => Key) | null;
 }
 
-/** Lists, served from gsi1 (DESIGN A11). */
+/** Lists, served from gsi1 or from rows that only say where something is (DESIGN A11). */
 export class DynamoListStore implements ListStore {
   readonly #table: Table;
 
@@ -19,11 +19,7 @@ export class DynamoListStore implements ListStore {
   }
 
   agents(organization: string, path: readonly string[]): Lane {
-    return this.#lane({
-      pk: keys.listingPartition('agent', organization),
-      begins: keys.listingPrefix(path),
-      row: (id) => keys.presence(id),
-    });
+    return this.#lane({ pk: keys.agentPlaces(organization), begins: keys.listingPrefix(path), row: null });
   }
 
   waves(): Lane {
@@ -44,8 +40,9 @@ export class DynamoListStore implements ListStore {
   }
 
   #lane({ pk, begins = '', newest_first = false, row }: Stretch): Lane {
-    const index = { index: 'gsi1', pk, begins, newest_first } as const;
-    const startOf = (place: string) => ({ gsi1pk: pk, gsi1sk: place, ...row(place.slice(place.lastIndexOf('#') + 1)) });
+    const index = { ...(row === null ? {} : { index: 'gsi1' as const }), pk, begins, newest_first };
+    const startOf = (place: string) =>
+      row === null ? { pk, sk: place } : { gsi1pk: pk, gsi1sk: place, ...row(place.slice(place.lastIndexOf('#') + 1)) };
     return {
       name: `${pk}/${begins}`,
       count: () => this.#table.count(index),
@@ -56,7 +53,7 @@ export class DynamoListStore implements ListStore {
         let start: Record<string, unknown> | null = after === null ? null : startOf(after);
         do {
           const page = await this.#table.query({ ...index, limit: limit - places.length, start });
-          places.push(...page.rows.map((found) => String(found['gsi1sk'])));
+          places.push(...page.rows.map((found) => String(found[row === null ? 'sk' : 'gsi1sk'])));
           start = page.next;
         } while (start !== null && places.length < limit);
         return places;

@@ -6,19 +6,17 @@ import { type Instant, MINUTE, SECOND } from '../../domain/shared/time.ts';
 import { noticeOf } from '../engine/notices.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { openDowntimes } from './downtimes.ts';
-import { type HeardAgent, PRESENCE_PARTITIONS } from './presence.ts';
+import type { HeardAgent, Presence } from './presence.ts';
 import { type Alert, alertLasts, type WatchState, type WatchStore } from './watch-state.ts';
-
-const PAGE = 2_000;
 
 /**
  * The tick's look at all agents (SPEC §6, DESIGN A4). Liveness is derived, so this only finds out whether the silence of many is our own fault, and
  * opens Downtimes. Repeating it repeats no effect. Answers how many agents are in which state.
  */
-export async function watchAgents(services: EngineServices, watch: WatchStore): Promise<Gauges> {
+export async function watchAgents(services: EngineServices, watch: WatchStore, all: readonly Presence[]): Promise<Gauges> {
   const now = services.clock.now();
   const [before, settings] = await Promise.all([watch.read(), services.settings.read()]);
-  const agents = await heardAgents(services);
+  const agents = heardOf(all);
   const alert = alertOf(before, agents, settings, now);
   const raised = alert !== null && alert.ended_at === null && (before.alert === null || before.alert.ended_at !== null);
   const gauges = gaugesOf(agents, alert, settings, now);
@@ -41,22 +39,9 @@ function gaugesOf(agents: readonly HeardAgent[], alert: Alert | null, settings: 
   };
 }
 
-async function heardAgents(services: EngineServices): Promise<HeardAgent[]> {
-  const partitions = Array.from({ length: PRESENCE_PARTITIONS }, (_, partition) => partition);
-  return (await Promise.all(partitions.map((partition) => heardOf(services, partition)))).flat();
-}
-
 /** Never seen is not silent (SPEC §6); from an archived cluster nothing is expected. */
-async function heardOf(services: EngineServices, partition: number): Promise<HeardAgent[]> {
-  const heard: HeardAgent[] = [];
-  let cursor: string | null = null;
-  do {
-    const page = await services.presence.scan(partition, cursor, PAGE);
-    for (const row of page.rows) if (row.last_seen !== null && !row.gone && !row.revoked) heard.push({ ...row, last_seen: row.last_seen });
-    cursor = page.cursor;
-  } while (cursor !== null);
-  return heard;
-}
+const heardOf = (all: readonly Presence[]): HeardAgent[] =>
+  all.flatMap((row) => (row.last_seen === null || row.gone || row.revoked ? [] : [{ ...row, last_seen: row.last_seen }]));
 
 function alertOf(before: WatchState, agents: readonly HeardAgent[], settings: SystemSettings, now: Instant): Alert | null {
   const silent_after_seconds = settings.AGENT_WARNING_AFTER_SECONDS;

@@ -6,6 +6,7 @@ import { auditOf } from './audit.ts';
 import type { BlockChange } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
 import type { EngineServices } from './services.ts';
+import { touchItem } from './touch.ts';
 import { driveWave } from './wake.ts';
 
 const TRIES = 8;
@@ -73,6 +74,7 @@ async function change(
       waves: [{ id: before.rollout, set: { recheck_at: now } }],
     });
     if (!committed.ok) continue;
+    await touchItem(services, before);
     await driveWave(services, before.rollout);
     return { ...after, version: before.version + 1 };
   }

@@ -14,6 +14,7 @@ import { newWave } from './join-wave.ts';
 import { newBlock } from './new-block.ts';
 import { renderTarget } from './render.ts';
 import type { EngineServices } from './services.ts';
+import { touchItem } from './touch.ts';
 import { driveWave } from './wake.ts';
 
 export interface ManualItem {
@@ -107,6 +108,7 @@ async function enqueue(services: EngineServices, request: ManualItem, block: Blo
     if (fresh !== null) refuseActive(fresh);
     throw conflict(`Block "${block.name}" was changed at the same moment; try again.`);
   }
+  await touchItem(services, item);
   await driveWave(services, wave.id);
   return { ...item, version: 1 };
 }

@@ -4,6 +4,7 @@ import { AppError, invalid, notFound } from '../errors.ts';
 import type { Also } from '../ports.ts';
 import { auditOf } from './audit.ts';
 import type { EngineServices } from './services.ts';
+import { touchCluster } from './touch.ts';
 import { unparkCluster } from './unpark.ts';
 import { wakeGate } from './wake.ts';
 
@@ -55,6 +56,7 @@ async function override(
     const also: Also[] = [{ kind: 'audit', event: auditOf(services, actor, action, object, values, services.clock.now()) }];
     try {
       await services.objects.replace('k8s_cluster', before, after, also);
+      await touchCluster(services, id);
       return;
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'stale' || round >= TRIES) throw error;

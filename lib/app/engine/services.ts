@@ -1,4 +1,5 @@
 import type { PresenceStore } from '../agents/presence.ts';
+import type { BoardStore } from '../operator/board.ts';
 import type { ListStore } from '../paging.ts';
 import type { Clock, Ids, Logger, Metrics, ObjectStore, Scheduler, SettingsStore, WorkflowStarter } from '../ports.ts';
 import type { ScheduleStore } from '../schedules/ports.ts';
@@ -13,6 +14,7 @@ export interface EngineServices {
   readonly settings: SettingsStore;
   readonly engine: EngineStore;
   readonly lists: ListStore;
+  readonly board: BoardStore;
   readonly presence: PresenceStore;
   readonly workflows: WorkflowStarter;
   readonly scheduler: Scheduler;

@@ -33,8 +33,15 @@ export const appIdOf = (services: Pick<EngineServices, 'ids'>, block: Pick<Block
 
 type Where = Pick<Item, 'block' | 'organization' | 'workspace' | 'k8s_cluster'>;
 
-/** One BatchGet for what the items name, one for the apps of their blocks. */
-export async function readTargets(services: EngineServices, items: readonly Where[]): Promise<TargetRows> {
+/** Agents by what is asked of them. */
+export const agentRows = (all: readonly Presence[]): AgentRows => ({
+  presences: new Map(all.map((p) => [p.id, p])),
+  agentsOf: Map.groupBy(all, (p) => p.k8s_cluster ?? p.workspace),
+  keys: new Map(),
+});
+
+/** One BatchGet for what the items name, one for the apps of their blocks. Agents that somebody has read already are not read again. */
+export async function readTargets(services: EngineServices, items: readonly Where[], known?: AgentRows): Promise<TargetRows> {
   const { objects, presence, ids } = services;
   const unique = (values: readonly (string | null)[]): string[] => [...new Set(values.filter((v) => v !== null))];
   const clusterIds = unique(items.map((i) => i.k8s_cluster));
@@ -42,23 +49,24 @@ export async function readTargets(services: EngineServices, items: readonly Wher
     const blocks = await objects.getMany('block', unique(items.map((i) => i.block)));
     return [blocks, await objects.getMany('k8s_app', unique([...blocks.values()].map((b) => appIdOf(services, b))))];
   };
-  const [[blocks, apps], clusters, workspaces, organizations, presences] = await Promise.all([
+  const agentsOf = async (): Promise<AgentRows> => {
+    const operators = await presence.getMany(clusterIds.map((cluster) => derivedId.operatorAgent(ids, cluster)));
+    return agentRows([...operators, ...(await otherAgents(services, items, operators))]);
+  };
+  const [[blocks, apps], clusters, workspaces, organizations, agents] = await Promise.all([
     appsOf(),
     objects.getMany('k8s_cluster', clusterIds),
     objects.getMany('workspace', unique(items.map((i) => i.workspace))),
     objects.getMany('organization', unique(items.map((i) => i.organization))),
-    presence.getMany(clusterIds.map((cluster) => derivedId.operatorAgent(ids, cluster))),
+    known ?? agentsOf(),
   ]);
-  const all = [...presences, ...(await otherAgents(services, items, presences))];
   return {
     blocks,
     apps,
     clusters,
     workspaces,
     organizations,
-    presences: new Map(all.map((p) => [p.id, p])),
-    agentsOf: Map.groupBy(all, (p) => p.k8s_cluster ?? p.workspace),
-    keys: new Map(),
+    ...agents,
   };
 }
 
@@ -117,13 +125,17 @@ export async function targetFactsOf(
 }
 
 /** SPEC §5: a pause ends by itself at `paused_until`. */
-export function pauseOf(cluster: K8sCluster | null, now: Instant): TargetFacts['cluster_paused'] {
+export function pauseOf(cluster: Pick<K8sCluster, 'rollout_override'> | null, now: Instant): TargetFacts['cluster_paused'] {
   const override = cluster?.rollout_override;
   if (override?.paused !== true || (override.paused_until !== null && override.paused_until <= now)) return null;
   return { until: override.paused_until, reason: override.pause_reason };
 }
 
-async function agentOf(services: EngineServices, rows: TargetRows, item: Item): Promise<TargetFacts['agent']> {
+/** The agents that may serve a target, and the keys that they could come with. */
+export type AgentRows = Pick<TargetRows, 'presences' | 'agentsOf' | 'keys'>;
+type Place = Pick<Item, 'organization' | 'workspace' | 'k8s_cluster'>;
+
+export async function agentOf(services: EngineServices, rows: AgentRows, item: Place): Promise<TargetFacts['agent']> {
   const { workspace, k8s_cluster } = item;
   const agents = [
     ...(rows.agentsOf.get(k8s_cluster ?? workspace) ?? []),
@@ -141,7 +153,7 @@ async function agentOf(services: EngineServices, rows: TargetRows, item: Item): 
 }
 
 /** SPEC §5: a key for the cluster or for its whole workspace. Only asked where no agent has ever registered. */
-async function hasToken(services: EngineServices, rows: TargetRows, { organization, workspace, k8s_cluster }: Item): Promise<boolean> {
+async function hasToken(services: EngineServices, rows: AgentRows, { organization, workspace, k8s_cluster }: Place): Promise<boolean> {
   const keys = rows.keys.get(organization) ?? agentKeys(services, organization);
   rows.keys.set(organization, keys);
   return (await keys).some((k) => k.workspace === workspace && (k.k8s_cluster === null || k.k8s_cluster === k8s_cluster));
@@ -158,10 +170,11 @@ async function agentKeys(services: EngineServices, organization: string): Promis
   return found.filter((k) => k.role === 'agent' && k.revoked_at === null && !k.archived);
 }
 
-function stateOf(
-  rows: TargetRows,
+/** SPEC §5: the worst of app and agent; null when never seen. */
+export function stateOf(
+  rows: AgentRows,
   agent: TargetFacts['agent'],
-  app: K8sApp | null,
+  app: Pick<K8sApp, 'state'> | null,
   settings: SystemSettings,
   now: Instant,
 ): TargetFacts['cluster_state'] {

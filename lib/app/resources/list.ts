@@ -152,9 +152,6 @@ async function everyId(services: Objects, type: ObjectType, where: Listing): Pro
   return ids;
 }
 
-export const everyOrganization = (services: Objects): Promise<ObjectTypes['organization'][]> =>
-  everyRow(services, 'organization', { organization: null, path: [] });
-
 async function placesOf(services: Objects, type: ObjectType, filters: ListFilters): Promise<Listing[]> {
   if (GLOBAL.includes(type)) return [{ organization: null, path: [] }];
   if (filters.organizations !== undefined) return filters.organizations.map((organization) => ({ organization, path: [] }));

@@ -29,6 +29,7 @@ export const LOG_EVENTS = {
   schedules_not_listed: 'the scheduler could not be asked what it has',
   follow_up_left_to_the_tick: 'what a change leads to could not be done at once',
   change_not_followed: 'what a change means for waves could not be told to them',
+  cluster_not_touched: 'a change of a cluster could not be marked for the operator board; a later tick shows it',
   enqueue_start_failed: 'an enqueue run could not be started',
   late_work_failed: 'work that nobody waits for failed',
   idempotency_not_kept: 'an answer could not be kept for a repeated Idempotency-Key',

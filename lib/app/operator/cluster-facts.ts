@@ -1,0 +1,160 @@
+import { progressOf } from '../../domain/action-run/verification.ts';
+import { installedVersion } from '../../domain/demand/installed.ts';
+import { type K8sApp, type K8sCluster, OPERATOR_APP, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
+import type { BlockRolloutConfig, Item, SystemSettings } from '../../domain/shared/rollout.ts';
+import { derivedId } from '../derived-ids.ts';
+import { calendarKey } from '../engine/calendars.ts';
+import { operatorConfigId } from '../engine/configs.ts';
+import { lacksOperatorVersion } from '../engine/decide-target.ts';
+import { renderTarget, settingsContext } from '../engine/render.ts';
+import type { EngineServices } from '../engine/services.ts';
+import { type AgentRows, readTargets, type TargetRows } from '../engine/target-facts.ts';
+import type { BoardItem, ClusterFacts } from './board.ts';
+
+/** What is the same for every cluster. */
+export interface OperatorTarget {
+  readonly config: BlockRolloutConfig | null;
+  readonly settings: SystemSettings;
+  /** What a cluster without an override should have; where the target names clusters, the settings' version stands for it. */
+  readonly desired_version: string | null;
+  /** The target must be rendered for each cluster. */
+  readonly particular: boolean;
+}
+
+/** Read fresh: it costs two reads, whatever the fleet. */
+export async function readOperatorTarget(services: EngineServices): Promise<OperatorTarget> {
+  const { objects, ids } = services;
+  const [config, settings] = await Promise.all([
+    objects.get('block_rollout_config', operatorConfigId(ids), true),
+    services.settings.read(),
+  ]);
+  const text = config?.target_version ?? null;
+  if (config === null || text === null || lacksOperatorVersion(services, config, settings))
+    return { config, settings, desired_version: null, particular: false };
+  const particular = /\b(cluster|workspace|organization)\b/.test(text);
+  const desired_version = particular ? settings.OPERATOR_BLOCK_VERSION : await sharedTarget(services, config, settings);
+  return { config, settings, desired_version, particular };
+}
+
+/** SPEC §5: the override, else the operator config's target. */
+export const desiredVersion = (target: OperatorTarget, { override, own_target }: ClusterFacts): string | null =>
+  override.version_override ?? (target.particular ? own_target : target.desired_version);
+
+/** A target that names no cluster, workspace or organization needs none. */
+async function sharedTarget(services: EngineServices, config: BlockRolloutConfig, settings: SystemSettings): Promise<string | null> {
+  const rendered = await services.renderer.text(config.target_version ?? '', { system_config: settingsContext(settings) });
+  return rendered.ok && rendered.text.trim() !== '' ? rendered.text.trim() : null;
+}
+
+export interface ReadFacts {
+  readonly facts: readonly ClusterFacts[];
+  /** Asked for, but without a row: gone, archived, inactive, or of an archived owner (SPEC §1, §2.8). */
+  readonly without: readonly string[];
+  readonly rows: TargetRows;
+}
+
+/** The facts about some clusters, by BatchGet. */
+export async function readFacts(
+  services: EngineServices,
+  target: OperatorTarget,
+  clusters: readonly string[],
+  agents?: AgentRows,
+): Promise<ReadFacts> {
+  const { objects, ids } = services;
+  const found = await objects.getMany('k8s_cluster', clusters);
+  const where = [...found.values()].map((cluster) => ({
+    block: derivedId.block(ids, cluster.id, OPERATOR_BLOCK),
+    organization: cluster.organization,
+    workspace: cluster.workspace,
+    k8s_cluster: cluster.id,
+  }));
+  const appIds = where.map(({ k8s_cluster }) => derivedId.app(ids, k8s_cluster, OPERATOR_APP));
+  const [rows, ownApps] = await Promise.all([readTargets(services, where, agents), objects.getMany('k8s_app', appIds)]);
+  const items = await services.engine.items([...rows.blocks.values()].flatMap((block) => block.active_item ?? []));
+  const shown = [...found.values()].filter((cluster) => isShown(cluster, rows));
+  const facts = await Promise.all(
+    shown.map((cluster) => {
+      const block = rows.blocks.get(derivedId.block(ids, cluster.id, OPERATOR_BLOCK));
+      const app = ownApps.get(derivedId.app(ids, cluster.id, OPERATOR_APP)) ?? null;
+      return factsOf(services, target, { cluster, rows, app, item: items.get(block?.active_item ?? '') ?? null });
+    }),
+  );
+  const seen = new Set(shown.map(({ id }) => id));
+  return { facts, without: clusters.filter((id) => !seen.has(id)), rows };
+}
+
+function isShown(cluster: K8sCluster, { workspaces, organizations }: TargetRows): boolean {
+  const owners = [workspaces.get(cluster.workspace), organizations.get(cluster.organization)];
+  return cluster.active && !cluster.archived && owners.every((owner) => owner?.archived === false);
+}
+
+interface Read {
+  readonly cluster: K8sCluster;
+  readonly rows: TargetRows;
+  readonly app: K8sApp | null;
+  readonly item: Item | null;
+}
+
+async function factsOf(services: EngineServices, target: OperatorTarget, read: Read): Promise<ClusterFacts> {
+  const { cluster, rows, app, item } = read;
+  const [workspace, organization] = [rows.workspaces.get(cluster.workspace), rows.organizations.get(cluster.organization)];
+  const block = rows.blocks.get(derivedId.block(services.ids, cluster.id, OPERATOR_BLOCK));
+  const remembered = block?.remembered[target.config?.id ?? ''];
+  return {
+    cluster_id: cluster.id,
+    cluster: cluster.name,
+    workspace_id: cluster.workspace,
+    workspace: workspace?.name ?? '',
+    organization_id: cluster.organization,
+    organization: organization?.name ?? '',
+    override: cluster.rollout_override,
+    installed_version: installedVersion(block ?? null, app),
+    app_state: app?.state ?? null,
+    cli_managed: block?.created_by_component === 'cli',
+    has_contact: (workspace?.contacts.length ?? 0) + (organization?.contacts.length ?? 0) > 0,
+    calendar: calendarKey(workspace, organization),
+    own_target: target.particular ? await ownTarget(services, target, read) : null,
+    failure: remembered?.outcome === 'failed' ? { target_version: remembered.target_version } : null,
+    item: item === null ? null : boardItem(item),
+    progress: await progress(services, item),
+  };
+}
+
+async function ownTarget(services: EngineServices, { config, settings }: OperatorTarget, { cluster, rows }: Read): Promise<string | null> {
+  const [workspace, organization] = [rows.workspaces.get(cluster.workspace), rows.organizations.get(cluster.organization)];
+  if (config === null || workspace === undefined || organization === undefined) return null;
+  const plain = { ...config, block_config_template: null };
+  const rendered = await renderTarget(services, plain, settings, { organization, workspace, cluster }, null);
+  return rendered.ok ? rendered.target_version : null;
+}
+
+async function progress(services: EngineServices, item: Item | null) {
+  const run = item?.status === 'in_progress' && item.action_run !== null ? await services.engine.run(item.action_run) : null;
+  return run === null ? null : progressOf(run);
+}
+
+const boardItem = ({
+  id,
+  rollout,
+  status,
+  source,
+  rendered_target_version,
+  retry_after,
+  forced,
+  override_freeze,
+  window_bypassed,
+  enqueued_at,
+  dispatched_at,
+}: Item): BoardItem => ({
+  id,
+  rollout,
+  status,
+  source,
+  rendered_target_version,
+  retry_after,
+  forced,
+  override_freeze,
+  window_bypassed,
+  enqueued_at,
+  dispatched_at,
+});
