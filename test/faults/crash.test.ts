@@ -1,30 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Sender } from '../../lib/adapters/dynamodb/client.ts';
 import { type EmbeddedTable, startTable } from '../../local/table.ts';
 import { Console } from '../support/console.ts';
+import { CRASH_STEP, Death, survives } from '../support/death.ts';
 import { Invariants } from '../support/invariants.ts';
 import { line, names, World } from '../support/world.ts';
-
-/** `CRASH_STEP=1 npm test` dies before every single write; each third one is what there is time for. */
-const STEP = Number(process.env['CRASH_STEP'] ?? 3);
-
-const WRITES: ReadonlySet<string> = new Set(['PutCommand', 'UpdateCommand', 'DeleteCommand', 'TransactWriteCommand']);
-
-/** The process dies before its nth write: from then on nothing that it does reaches the table. */
-class Death {
-  left = Number.POSITIVE_INFINITY;
-  dead = false;
-
-  between = (sender: Sender): Sender => {
-    const inner = sender.send.bind(sender) as (command: { constructor: { name: string } }) => Promise<unknown>;
-    const send = async (command: { constructor: { name: string } }): Promise<unknown> => {
-      if (WRITES.has(command.constructor.name)) this.dead ||= --this.left < 0;
-      if (this.dead) throw Object.assign(new Error('the process is dead'), { name: 'Dead' });
-      return inner(command);
-    };
-    return { send: send as Sender['send'] };
-  };
-}
 
 let table: EmbeddedTable;
 let world: World;
@@ -38,16 +17,6 @@ afterEach(async () => {
   await world.stop();
   await table.stop();
 });
-
-/** True when the process died meanwhile, whatever else that broke. */
-async function survives(death: Death, work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work();
-  } catch (error) {
-    if (!death.dead) throw error;
-  }
-  return !death.dead;
-}
 
 async function rollOut(): Promise<void> {
   const invariants = new Invariants(world, () => 1);
@@ -93,11 +62,11 @@ async function rolloutThatDiesBefore(write: number): Promise<boolean> {
 
 test('B17 a process that dies between any two writes leaves nothing pinned', async () => {
   let deaths = 0;
-  for (let write = 0; !(await rolloutThatDiesBefore(write)); write += STEP) {
+  for (let write = 0; !(await rolloutThatDiesBefore(write)); write += CRASH_STEP) {
     deaths += 1;
     await world.stop();
     await table.stop();
     await freshTable();
   }
-  expect(deaths * STEP, 'it died in the midst of the rollout').toBeGreaterThan(20);
+  expect(deaths * CRASH_STEP, 'it died in the midst of the rollout').toBeGreaterThan(20);
 }, 600_000);
