@@ -12,7 +12,10 @@ export type Permission =
   | 'start executions'
   /** Ends the wait of a wave's execution. */
   | 'wake waves'
-  | 'keep schedules';
+  | 'keep schedules'
+  | 'publish notices'
+  | 'invoke outbox'
+  | 'invoke render';
 
 export interface FunctionSettings {
   readonly description: string;
@@ -34,19 +37,19 @@ export const FUNCTIONS = {
     description: 'Heartbeats and action runs of agents',
     memory: 512,
     seconds: 15,
-    may: ['read table', 'write table', 'start executions', 'wake waves'],
+    may: ['read table', 'write table', 'start executions', 'wake waves', 'invoke outbox'],
   },
   api: {
     description: 'The API for people and programs',
     memory: 1_024,
     seconds: MOST_SECONDS,
-    may: ['read table', 'write table', 'start executions', 'wake waves', 'keep schedules'],
+    may: ['read table', 'write table', 'start executions', 'wake waves', 'keep schedules', 'invoke outbox', 'invoke render'],
   },
   authorizer: { description: 'Says who calls the API', memory: 512, seconds: 10, may: ['use access keys'] },
   'wave-plan': {
     description: 'Decides about a wave; starts drivers of waves and the next generation',
     ...workflowStep,
-    may: ['read table', 'write table', 'start executions', 'wake waves'],
+    may: ['read table', 'write table', 'start executions', 'wake waves', 'invoke outbox'],
   },
   'wave-dispatch': { description: 'Starts a batch of items', ...workflowStep, may: ['read table', 'write table'] },
   'wave-await': { description: 'Keeps the token of a waiting wave', ...workflowStep, may: ['read table', 'write table', 'wake waves'] },
@@ -59,7 +62,7 @@ export const FUNCTIONS = {
   'enqueue-page': {
     description: 'Looks at a page of targets and makes items where there is demand',
     ...workflowStep,
-    may: ['read table', 'write table'],
+    may: ['read table', 'write table', 'invoke outbox', 'invoke render'],
   },
   trigger: {
     description: 'Target of the schedules of cron rollout configs; starts enqueue runs',
@@ -72,7 +75,7 @@ export const FUNCTIONS = {
     description: 'Each minute: everything that is due and that nobody did',
     memory: 1_024,
     seconds: 55,
-    may: ['read table', 'write table', 'start executions', 'wake waves', 'keep schedules'],
+    may: ['read table', 'write table', 'start executions', 'wake waves', 'keep schedules', 'invoke outbox', 'invoke render'],
     asynchronous: true,
   },
   'execution-watch': {
@@ -82,6 +85,15 @@ export const FUNCTIONS = {
     may: ['read table', 'write table', 'start executions'],
     asynchronous: true,
   },
+  outbox: {
+    description: 'Delivers notices',
+    memory: 512,
+    seconds: MOST_SECONDS,
+    may: ['read table', 'write table', 'publish notices'],
+    asynchronous: true,
+  },
+  /** One whole processor: a page with bad templates ends in time. */
+  render: { description: 'Renders templates; sees neither the table nor anything else', memory: 1_769, seconds: MOST_SECONDS, may: [] },
 } as const satisfies Readonly<Record<string, FunctionSettings>>;
 
 export type FunctionName = keyof typeof FUNCTIONS;

@@ -42,7 +42,7 @@ async function main(): Promise<number> {
   try {
     for (const file of [options.report, options.adminKeyFile]) if (file !== null) checkWritable(file);
     const given = options.fleet === null ? null : readFleet(options.fleet);
-    const runtime = await startRuntime(options);
+    const runtime = await startRuntime({ ...options, say: (line) => screen.say(line) });
     try {
       return await run(await sessionOf(options, runtime, screen, signal), given);
     } finally {

@@ -3,7 +3,7 @@ import * as api from '../functions/api/handler.ts';
 import * as authorizer from '../functions/authorizer/handler.ts';
 import type { Telemetry } from '../lib/adapters/observability/telemetry.ts';
 import type { Services } from '../lib/app/services.ts';
-import { observed } from '../lib/lambda/cold-start.ts';
+import { observed } from '../lib/lambda/once.ts';
 import type { Route } from './gateway.ts';
 import type { LocalHandler } from './lambda.ts';
 

@@ -1,7 +1,7 @@
 import { documentClient, type Sender, type Table } from '../lib/adapters/dynamodb/client.ts';
 import { localTelemetry, type Telemetry } from '../lib/adapters/observability/telemetry.ts';
 import { SystemClock } from '../lib/adapters/system/clock.ts';
-import { NunjucksRenderer } from '../lib/adapters/templates/renderer.ts';
+import { RemoteRenderer } from '../lib/adapters/templates/remote-renderer.ts';
 import { seed } from '../lib/app/engine/seed.ts';
 import type { Clock, WorkflowStarter } from '../lib/app/ports.ts';
 import { scheduleTick } from '../lib/app/schedules/tick.ts';
@@ -14,10 +14,11 @@ import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { EmbeddedClient } from './embedded-client.ts';
 import { LocalEngine } from './engine.ts';
 import { tableExecutionLog } from './execution-log.ts';
-import { type LocalFunctions, localFunctions } from './functions.ts';
+import { type LocalFunctions, localFunctions, render } from './functions.ts';
 import { LocalGateway } from './gateway.ts';
 import { localContext } from './lambda.ts';
 import { logFile } from './log-file.ts';
+import { LocalOutbox, localNotifier } from './outbox.ts';
 import { routesOf } from './routes.ts';
 import { LocalScheduler } from './scheduler.ts';
 import { type EmbeddedTable, startTable } from './table.ts';
@@ -35,6 +36,8 @@ export interface RuntimeOptions {
   readonly faults?: (sender: Sender) => Sender;
   /** Where lines of the log go. Left out: a file in the data folder, nothing with `memory`. */
   readonly log?: (line: string) => void;
+  /** Where a person sees notices; left out: nobody does. */
+  readonly say?: (line: string) => void;
   readonly random?: () => number;
   /** Left out: a moment, or nothing under a clock moved by hand. */
   readonly gatherMs?: number;
@@ -67,7 +70,7 @@ const GATHER_MS = 20;
 
 /** The whole product in this process, but for the table's. Whatever had been started is ended again when a part cannot start. */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const undo: (() => Promise<void> | void)[] = [];
+  const undo: Undo = [];
   const stop = once(async () => {
     for (const step of undo.toReversed()) await step();
   });
@@ -79,7 +82,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
   }
 }
 
-async function start(options: RuntimeOptions, undo: (() => Promise<void> | void)[], stop: () => Promise<void>): Promise<Runtime> {
+async function start(options: RuntimeOptions, undo: Undo, stop: () => Promise<void>): Promise<Runtime> {
   const folder = options.memory ? null : openDataFolder(options.data, { fresh: options.fresh ?? false });
   undo.push(() => folder?.close());
   const activity = new Activity();
@@ -90,15 +93,15 @@ async function start(options: RuntimeOptions, undo: (() => Promise<void> | void)
   const embedded = await startTable({ file: folder?.tableFile ?? null, endpoint: process.env['DYNAMODB_ENDPOINT'] });
   undo.push(() => embedded.stop());
   const scheduler = new LocalScheduler({ clock, activity, log });
-  const { services, table, workflows } = program(options, embedded, { clock, activity, telemetry, scheduler }, undo);
-  const functions = localFunctions(services, telemetry);
+  const { services, table, functions, late } = program(options, embedded, { clock, activity, telemetry, scheduler }, undo);
   const random = options.random ?? Math.random;
-  const engine = new LocalEngine({ clock, ids: services.ids, log, activity, executions: tableExecutionLog(table), functions, random });
-  workflows.engine = engine;
+  const common = { clock, ids: services.ids, log, activity };
+  const engine = new LocalEngine({ ...common, executions: tableExecutionLog(table), functions, random });
+  late.engine = engine;
   undo.push(() => engine.stop());
   await seed(services.engine);
   const local = virtualClock === null ? {} : { local: localRoutes(virtualClock) };
-  const gateway = new LocalGateway({ clock, ids: services.ids, log, activity, routes: routesOf(services, telemetry), ...local });
+  const gateway = new LocalGateway({ ...common, routes: routesOf(services, telemetry), ...local });
   const port = await gateway.listen(options.port);
   undo.push(() => gateway.close());
   await engine.reportAborted();
@@ -129,7 +132,7 @@ async function startSchedules(scheduler: LocalScheduler, functions: LocalFunctio
   scheduler.start({ tick: () => call('tick')({}), trigger: call('trigger') });
 }
 
-function linesTo(options: RuntimeOptions, folder: DataFolder | null, undo: (() => Promise<void> | void)[]): (line: string) => void {
+function linesTo(options: RuntimeOptions, folder: DataFolder | null, undo: Undo): (line: string) => void {
   if (options.log !== undefined) return options.log;
   if (folder === null) return () => undefined;
   const file = logFile(folder.path);
@@ -153,17 +156,28 @@ function spent({ units }: Table): Spent & { work: Spent } {
   return { ...units.total, work };
 }
 
+/** What ends the parts, in the order in which they began. */
+type Undo = (() => Promise<void> | void)[];
+
+interface Parts {
+  readonly clock: Clock;
+  readonly activity: Activity;
+  readonly telemetry: Telemetry;
+  readonly scheduler: LocalScheduler;
+}
+
+/** Parts that are made of the services which call them. */
+interface Late {
+  engine: LocalEngine | null;
+  outbox: LocalOutbox | null;
+}
+
 /** The program's services; the engine that they start executions with is made of them and comes later. */
-function program(
-  options: RuntimeOptions,
-  embedded: EmbeddedTable,
-  parts: { readonly clock: Clock; readonly activity: Activity; readonly telemetry: Telemetry; readonly scheduler: LocalScheduler },
-  undo: (() => Promise<void> | void)[],
-) {
+function program(options: RuntimeOptions, embedded: EmbeddedTable, parts: Parts, undo: Undo) {
   const { clock, activity, telemetry, scheduler } = parts;
   const client = tableClient(embedded);
   undo.push(() => client.destroy());
-  const late: { engine: LocalEngine | null } = { engine: null };
+  const late: Late = { engine: null, outbox: null };
   const engine = (): LocalEngine => {
     if (late.engine === null) throw new Error('The workflow engine is not there yet.');
     return late.engine;
@@ -180,15 +194,26 @@ function program(
     log: telemetry.log,
     metrics: telemetry.metrics,
     random: options.random ?? Math.random,
-    renderer: new NunjucksRenderer(),
+    renderer: new RemoteRenderer(render),
     workflows,
     scheduler,
+    outbox: { start: async () => late.outbox?.start() },
     gatherMs: options.gatherMs ?? (options.virtualClock === null ? GATHER_MS : 0),
     track: (work) => activity.run(work),
     // Pauses between tries take real time, which a clock moved by hand has none of.
     ...(options.virtualClock === null ? {} : { retry: { tries: 8, pause: () => Promise.resolve() } }),
   });
-  return { ...composed, workflows: late };
+  return { ...composed, late, functions: functionsOf(options, composed.services, parts, late, undo) };
+}
+
+function functionsOf({ say = () => undefined }: RuntimeOptions, services: Services, parts: Parts, late: Late, undo: Undo): LocalFunctions {
+  const { activity, telemetry } = parts;
+  const { log } = telemetry;
+  const functions = localFunctions(services, { ...services.notices, notifier: localNotifier(log, say), log }, telemetry);
+  const outbox = new LocalOutbox({ activity, log, call: () => functions.outbox({}, localContext('outbox', services.ids.fresh())) });
+  late.outbox = outbox;
+  undo.push(() => outbox.stop());
+  return functions;
 }
 
 /** The lean client only to the table that we started ourselves. */

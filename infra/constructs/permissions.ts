@@ -1,5 +1,7 @@
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { FUNCTIONS, type FunctionName, type Permission } from '../functions.ts';
+import { acknowledge } from './acknowledge.ts';
 import type { DataTable } from './data-table.ts';
 import type { Functions } from './functions.ts';
 import type { MachineAddress, MachineName } from './machine-names.ts';
@@ -11,6 +13,7 @@ export interface Resources {
   readonly functions: Functions;
   readonly machines: Readonly<Record<MachineName, MachineAddress>>;
   readonly schedules: Schedules;
+  readonly notices: Topic;
 }
 
 /** A grant, and the environment values that a function needs to make use of it. */
@@ -26,8 +29,12 @@ export function grantPermissions(resources: Resources): void {
   }
 }
 
-function grantsOf({ data, machines, schedules }: Resources): Grants {
+function grantsOf({ data, functions, machines, schedules, notices }: Resources): Grants {
   const table = { TABLE_NAME: data.table.tableName };
+  const invoke = (name: FunctionName, variable: string) => (to: LambdaFunction) => {
+    functions.of(name).grantInvokeLatestVersion(to);
+    return { [variable]: functions.of(name).functionName };
+  };
   return {
     'know table': () => table,
     'read table': (to) => {
@@ -51,5 +58,15 @@ function grantsOf({ data, machines, schedules }: Resources): Grants {
       return {};
     },
     'keep schedules': (to) => schedules.grantKeep(to),
+    'publish notices': (to) => {
+      notices.grantPublish(to);
+      acknowledge(functions.all.outbox, {
+        'AwsSolutions-IAM5[Action::kms:GenerateDataKey*]':
+          'The grant of the topic; on its one key: with and without the plain text of the data key.',
+      });
+      return { NOTICES_TOPIC_ARN: notices.topicArn };
+    },
+    'invoke outbox': invoke('outbox', 'OUTBOX_FUNCTION_NAME'),
+    'invoke render': invoke('render', 'RENDER_FUNCTION_NAME'),
   };
 }

@@ -40,7 +40,7 @@ export class ServiceStack extends Stack {
     const functions = this.functions;
     const addresses = { wave: machineAddress(this, 'wave'), enqueue: machineAddress(this, 'enqueue') };
     this.schedules = new Schedules(this, 'Schedules', { tick: functions.of('tick'), trigger: functions.of('trigger'), undelivered });
-    grantPermissions({ data, functions, machines: addresses, schedules: this.schedules });
+    grantPermissions({ data, functions, machines: addresses, schedules: this.schedules, notices: this.notices.topic });
     functions.of('wave-plan').addEnvironment('WAVE_DEFINITION', definitionOf('wave').hash);
     this.workflows = new Workflows(this, 'Workflows', { stage, functions, addresses, undelivered });
     this.api = new Api(this, 'Api', { stage, functions });

@@ -1,9 +1,11 @@
+import type { NoticeMessage } from '../contracts/events/notice.ts';
 import type { LogEvent, LogFields } from '../contracts/telemetry/log-events.ts';
 import type { CounterName, DurationName, Gauges } from '../contracts/telemetry/metrics.ts';
 import type { Cron } from '../domain/recurrence/cron.ts';
 import type {
   Block,
   Json,
+  JsonObject,
   K8sApp,
   K8sCluster,
   Maintenance,
@@ -113,8 +115,38 @@ export interface ObjectStore {
   count(type: ObjectType, where: Listing): Promise<number>;
 }
 
+export type NoticeEvent = NoticeMessage['event'];
+
+/** What happened, for people and programs outside: written in the transaction that causes it, delivered afterwards at least once (SPEC §11). */
+export interface Notice {
+  /** The event id: however often it is delivered, it is one event. */
+  readonly id: string;
+  readonly event: NoticeEvent;
+  readonly at: Instant;
+  /** Id of the wave, item or downtime; `platform` for an alert. */
+  readonly subject: string;
+  /** null = concerns the platform, not one customer. */
+  readonly organization: string | null;
+  /** One sentence for a person. */
+  readonly text: string;
+  readonly data: JsonObject;
+}
+
+/** Asks the outbox function to deliver what a commit has just written: best effort, since the tick asks again for what was left. */
+export interface OutboxStarter {
+  /** Ids of the notices, which an index may not show yet; none = whatever is due. */
+  start(notices: readonly string[]): Promise<void>;
+}
+
+/** Where notices go: a topic on AWS, the terminal here. */
+export interface Notifier {
+  /** Answers the ids of those that were taken; the others are sent again later. Throws when nothing could be sent. */
+  send(messages: readonly NoticeMessage[]): Promise<ReadonlySet<string>>;
+}
+
 /** Writes that may ride along in an object's transaction. */
 export type Also =
+  | { readonly kind: 'notice'; readonly notice: Notice }
   | { readonly kind: 'audit'; readonly event: Create<AuditEvent> }
   | { readonly kind: 'demand'; readonly demand: Demand }
   | { readonly kind: 'object'; readonly type: ObjectType; readonly before: Managed | null; readonly after: Managed };

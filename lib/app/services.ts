@@ -2,6 +2,7 @@ import type { AgentServices } from './agents/services.ts';
 import type { EngineServices } from './engine/services.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { ImportServices } from './import/ports.ts';
+import type { OutboxTick } from './notify/start-outbox.ts';
 import type { Clock, GaugeStore, Ids, Logger, Metrics } from './ports.ts';
 import type { ResourceServices } from './resources/services.ts';
 
@@ -16,6 +17,7 @@ export interface Services {
   readonly agents: AgentServices;
   readonly resources: ResourceServices;
   readonly imports: ImportServices;
+  readonly notices: OutboxTick;
   readonly idempotency: IdempotencyStore;
   /** Books what `work` spends on the table under a name. */
   readonly units: { within<T>(operation: string, work: () => Promise<T>): Promise<T> };

@@ -4,6 +4,7 @@ import { agentsTick } from './agents/tick.ts';
 import { measureWaves } from './engine/measure.ts';
 import { engineTick } from './engine/tick.ts';
 import { resumeImports } from './import/advance.ts';
+import { outboxTick } from './notify/start-outbox.ts';
 import type { Services } from './services.ts';
 
 /** A tick ends well before the next one and before its function's time is over. */
@@ -19,6 +20,7 @@ export async function minuteTick(services: Services): Promise<void> {
   const parts: Readonly<Record<string, () => Promise<unknown>>> = {
     agents: measuring(() => agentsTick(services.engine, services.agents, () => services.clock.now() < end)),
     engine: () => engineTick(services.engine),
+    notices: () => outboxTick(services.notices),
     imports: () => resumeImports(services.imports, () => services.clock.now() < end),
     // Last: what it measures is what the tick leaves behind.
     waves: measuring(() => measureWaves(services.engine)),

@@ -9,6 +9,7 @@ import { DynamoIdempotencyStore } from '../adapters/dynamodb/idempotency-store.t
 import { DynamoImportStore } from '../adapters/dynamodb/import-store.ts';
 import { DynamoListStore } from '../adapters/dynamodb/list-store.ts';
 import { DynamoObjectStore } from '../adapters/dynamodb/object-store.ts';
+import { DynamoOutboxStore } from '../adapters/dynamodb/outbox-store.ts';
 import { DynamoPresenceStore } from '../adapters/dynamodb/presence-store.ts';
 import { jitteredRetry, type Retry } from '../adapters/dynamodb/retry.ts';
 import { DynamoScheduleStore } from '../adapters/dynamodb/schedule-store.ts';
@@ -30,7 +31,8 @@ import { unparkCluster } from '../app/engine/unpark.ts';
 import { configBuilder } from '../app/import/config-builder.ts';
 import type { ImportServices, ImportStore } from '../app/import/ports.ts';
 import { keyTokens } from '../app/keys/tokens.ts';
-import type { Clock, Logger, Metrics, Scheduler, SettingsStore, WorkflowStarter } from '../app/ports.ts';
+import { announceWith } from '../app/notify/start-outbox.ts';
+import type { Clock, Logger, Metrics, OutboxStarter, Scheduler, SettingsStore, WorkflowStarter } from '../app/ports.ts';
 import { archive } from '../app/resources/archive.ts';
 import type { ResourceServices } from '../app/resources/services.ts';
 import type { Services } from '../app/services.ts';
@@ -52,6 +54,8 @@ export interface Foundations {
   readonly workflows: WorkflowStarter;
   /** EventBridge Scheduler, or what stands for it. */
   readonly scheduler: Scheduler;
+  /** The real Lambda, or the embedded function; asked for late as well. */
+  readonly outbox: OutboxStarter;
   /** How long work asked for several times is gathered; 0 = not at all, as on Lambda and under a clock moved by hand. */
   readonly gatherMs: number;
   /** Told of work that nobody waits for. */
@@ -68,9 +72,10 @@ export function compose(f: Foundations) {
   const given = { clock, log, random, renderer, workflows, scheduler, metrics };
   const ids = new SystemIds(clock);
   const table = new Table(f.sender, f.table, f.retry ?? jitteredRetry(random));
-  const objects = new DynamoObjectStore(table, clock, ids);
+  const announce = announceWith(f.outbox, log);
+  const objects = new DynamoObjectStore(table, clock, ids, announce);
   const settings = new DynamoSettingsStore(table, (also) => objects.alsoActions(also));
-  const store = new DynamoEngineStore(table);
+  const store = new DynamoEngineStore(table, announce);
   const imports = new DynamoImportStore(table, clock, ids, (also) => objects.alsoActions(also));
   const engine: EngineServices = {
     ...given,
@@ -86,7 +91,7 @@ export function compose(f: Foundations) {
     digest,
     definition: f.definition ?? null,
   };
-  const agents = agentServices(engine, store, new DynamoCallStore(table), new DynamoWatchStore(table));
+  const agents = agentServices(engine, store, new DynamoCallStore(table), new DynamoWatchStore(table, announce));
   const resources = resourceServices(engine, agents);
   const services: Services = {
     clock,
@@ -98,6 +103,7 @@ export function compose(f: Foundations) {
     agents,
     resources,
     imports: importServices(engine, resources, imports),
+    notices: { clock, outbox: new DynamoOutboxStore(table), starter: f.outbox },
     idempotency: new DynamoIdempotencyStore(table),
     units: table.units,
   };

@@ -10,6 +10,9 @@ const VALUES = {
   ENQUEUE_MACHINE_ARN: arnOf('states'),
   /** Hash of the deployed wave definition; an execution that carries another goes on in a new generation. */
   WAVE_DEFINITION: text,
+  NOTICES_TOPIC_ARN: arnOf('sns'),
+  OUTBOX_FUNCTION_NAME: text,
+  RENDER_FUNCTION_NAME: text,
   /** Name of the deployment: the dimension of its metrics. */
   STAGE: text.optional(),
   /** Lines of the log below it are not written; INFO if not given. */
@@ -29,18 +32,21 @@ const SCHEDULES = ['SCHEDULE_GROUP_NAME', 'SCHEDULE_ROLE_ARN', 'TRIGGER_FUNCTION
  * A test compares this with the template.
  */
 export const NEEDS = {
-  'agent-api': ['TABLE_NAME', 'ENQUEUE_MACHINE_ARN'],
-  api: ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN', ...SCHEDULES],
+  'agent-api': ['TABLE_NAME', 'ENQUEUE_MACHINE_ARN', 'OUTBOX_FUNCTION_NAME'],
+  api: ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN', 'OUTBOX_FUNCTION_NAME', 'RENDER_FUNCTION_NAME', ...SCHEDULES],
   authorizer: ['TABLE_NAME'],
-  'wave-plan': ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN', 'WAVE_DEFINITION'],
+  'wave-plan': ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN', 'WAVE_DEFINITION', 'OUTBOX_FUNCTION_NAME'],
   'wave-dispatch': ['TABLE_NAME'],
   'wave-await': ['TABLE_NAME'],
   'wave-end': ['TABLE_NAME'],
   'enqueue-plan': ['TABLE_NAME'],
-  'enqueue-page': ['TABLE_NAME'],
+  'enqueue-page': ['TABLE_NAME', 'OUTBOX_FUNCTION_NAME', 'RENDER_FUNCTION_NAME'],
   trigger: ['TABLE_NAME', 'ENQUEUE_MACHINE_ARN'],
-  tick: ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN', ...SCHEDULES],
+  tick: ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN', 'OUTBOX_FUNCTION_NAME', 'RENDER_FUNCTION_NAME', ...SCHEDULES],
   'execution-watch': ['TABLE_NAME', 'WAVE_MACHINE_ARN', 'ENQUEUE_MACHINE_ARN'],
+  outbox: ['TABLE_NAME', 'NOTICES_TOPIC_ARN'],
+  /** It reads none: what it renders may not find any (SPEC §8). */
+  render: [],
 } as const satisfies Record<string, readonly Name[]>;
 export type FunctionName = keyof typeof NEEDS;
 

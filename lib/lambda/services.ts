@@ -1,9 +1,10 @@
 import { documentClient } from '../adapters/dynamodb/client.ts';
+import { caller, outboxStarter } from '../adapters/lambda/invoke.ts';
 import { lambdaTelemetry, localTelemetry, type Telemetry } from '../adapters/observability/telemetry.ts';
 import { schedulerFrom } from '../adapters/scheduler/eventbridge.ts';
 import { stepFunctionsStarter } from '../adapters/stepfunctions/starter.ts';
 import { SystemClock } from '../adapters/system/clock.ts';
-import { NunjucksRenderer } from '../adapters/templates/renderer.ts';
+import { RemoteRenderer } from '../adapters/templates/remote-renderer.ts';
 import type { Services } from '../app/services.ts';
 import { compose } from './compose.ts';
 import { type Environment, type FunctionName, readEnvironment } from './environment.ts';
@@ -28,7 +29,7 @@ export const servicesOfTable = (table: string): Services =>
   );
 
 function servicesOf(environment: Environment, { log, metrics }: Telemetry): Services {
-  const { TABLE_NAME, WAVE_MACHINE_ARN, ENQUEUE_MACHINE_ARN, WAVE_DEFINITION } = environment;
+  const { TABLE_NAME, WAVE_MACHINE_ARN, ENQUEUE_MACHINE_ARN, WAVE_DEFINITION, OUTBOX_FUNCTION_NAME, RENDER_FUNCTION_NAME } = environment;
   return compose({
     sender: documentClient({}),
     table: TABLE_NAME,
@@ -36,7 +37,7 @@ function servicesOf(environment: Environment, { log, metrics }: Telemetry): Serv
     log,
     metrics,
     random: Math.random,
-    renderer: new NunjucksRenderer(),
+    renderer: new RemoteRenderer(caller(RENDER_FUNCTION_NAME, 'RENDER_FUNCTION_NAME')),
     workflows: stepFunctionsStarter({ wave: WAVE_MACHINE_ARN ?? null, enqueue: ENQUEUE_MACHINE_ARN ?? null }),
     scheduler: schedulerFrom({
       group: environment.SCHEDULE_GROUP_NAME,
@@ -44,6 +45,7 @@ function servicesOf(environment: Environment, { log, metrics }: Telemetry): Serv
       function_arn: environment.TRIGGER_FUNCTION_ARN,
       dead_letter_arn: environment.SCHEDULE_DLQ_ARN,
     }),
+    outbox: outboxStarter(OUTBOX_FUNCTION_NAME),
     // A process is frozen once it has answered: nothing may be put off.
     gatherMs: 0,
     ...(WAVE_DEFINITION === undefined ? {} : { definition: WAVE_DEFINITION }),

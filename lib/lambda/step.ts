@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import * as z from 'zod';
 import type { Services } from '../app/services.ts';
-import type { Handler } from './cold-start.ts';
+import type { Handler } from './once.ts';
 
 /** One state of a workflow: what comes in, what goes out, who decides. */
 export interface Step {

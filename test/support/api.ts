@@ -59,6 +59,7 @@ export async function startApi(options: { readonly embedded?: boolean; readonly 
       sendWake: async () => undefined,
     },
     scheduler,
+    outbox: { start: async () => undefined },
     gatherMs: 0,
   });
   await seed(services.engine);

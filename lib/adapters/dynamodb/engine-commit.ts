@@ -1,22 +1,12 @@
 import { INBOX_LIMIT } from '../../app/agents/presence.ts';
-import type {
-  BlockChange,
-  EngineChange,
-  GateChange,
-  InboxChange,
-  Notice,
-  OpenWaveKey,
-  Refusal,
-  WaveChange,
-} from '../../app/engine/ports.ts';
+import type { BlockChange, EngineChange, GateChange, InboxChange, OpenWaveKey, Refusal, WaveChange } from '../../app/engine/ports.ts';
 import { laneCalendar } from '../../domain/item/lane.ts';
 import type { Item, Wave } from '../../domain/shared/rollout.ts';
-import { DAY } from '../../domain/shared/time.ts';
-import { pack } from './codec.ts';
 import { isReady, itemRow, newWaveRow, runRow } from './engine-rows.ts';
 import { and, type Condition, eq, exists, gte, lte, missing, oneOf, or, smallerThan, type Update } from './expression.ts';
 import { type Key, keys } from './keys.ts';
 import { auditRow, objectRow } from './object-store.ts';
+import { noticeAction } from './outbox-rows.ts';
 import { notPaused, PRESENCE } from './presence-row.ts';
 import type { Row } from './row.ts';
 import type { Action } from './transact.ts';
@@ -239,18 +229,4 @@ function gateSteps(gate: GateChange | undefined): Step[] {
     ...start,
     ...[...ended.values()].map(({ key, n }) => step('gate', 'gate', { kind: 'update', key, update: { add: { ended: n } } })),
   ];
-}
-
-function noticeAction(n: Notice): Action {
-  return {
-    kind: 'put',
-    row: {
-      ...keys.outbox(n.id),
-      ...keys.due('outbox', n.at, n.id),
-      entity: 'notice',
-      schema_version: 1,
-      ...pack(n, {}),
-      expires_at: Math.ceil((n.at + 30 * DAY) / 1000),
-    },
-  };
 }

@@ -12,7 +12,7 @@ import type {
   WindowOwner,
 } from '../../app/engine/ports.ts';
 import { stale } from '../../app/errors.ts';
-import type { KeyPage } from '../../app/ports.ts';
+import type { KeyPage, Notice } from '../../app/ports.ts';
 import type { JsonObject, Maintenance } from '../../domain/shared/fleet.ts';
 import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
@@ -25,6 +25,7 @@ import { dueAt, itemFrom, newWaveRow, runFrom, runRowDue, waveFrom } from './eng
 import { enqueueRunFrom, enqueueRunRow } from './enqueue-rows.ts';
 import { and, eq, exists, lt, missing, or } from './expression.ts';
 import { DUE_SHARDS, type DueKind, instantPart, keys } from './keys.ts';
+import { type Announce, nobody, noticeAction } from './outbox-rows.ts';
 import type { Row } from './row.ts';
 import type { Action } from './transact.ts';
 
@@ -35,12 +36,21 @@ const END = '~';
 
 export class DynamoEngineStore implements EngineStore {
   readonly #table: Table;
+  readonly #announce: Announce;
 
-  constructor(table: Table) {
+  constructor(table: Table, announce: Announce = nobody) {
     this.#table = table;
+    this.#announce = announce;
   }
 
   async commit(change: EngineChange): Promise<Commit> {
+    const committed = await this.#commit(change);
+    const notices = committed.ok ? (change.notices ?? []) : [];
+    if (notices.length > 0) await this.#announce(notices.map(({ id }) => id));
+    return committed;
+  }
+
+  async #commit(change: EngineChange): Promise<Commit> {
     const steps = stepsOf(change);
     const [only] = steps;
     if (only === undefined) return { ok: true };
@@ -83,15 +93,17 @@ export class DynamoEngineStore implements EngineStore {
     return rows.map((row) => row.sk.slice(row.sk.lastIndexOf('#') + 1)).sort();
   }
 
-  async createWave(wave: Wave, key: OpenWaveKey, settings_revision: number): Promise<'created' | 'exists' | 'outdated'> {
+  async createWave(wave: Wave, key: OpenWaveKey, settings_revision: number, opened: Notice): Promise<'created' | 'exists' | 'outdated'> {
     const open = keys.openWave(key.config, key.owner, key.hash);
     const actions: Action[] = [
       { kind: 'check', key: keys.settings(), condition: settingsAre(settings_revision) },
       { kind: 'put', row: newWaveRow(wave), condition: missing('pk') },
       { kind: 'put', row: { ...keys.runningWave(wave.rollout_config, wave.owner_kind, wave.id), entity: 'running_wave' } },
       { kind: 'put', row: { ...open, entity: 'open_wave', wave: wave.id }, condition: missing('pk') },
+      noticeAction(opened),
     ];
     const made = await this.#table.transact(actions);
+    if (made.ok) await this.#announce([opened.id]);
     if (made.ok) return 'created';
     return made.failures.some(({ index }) => index === 0) ? 'outdated' : 'exists';
   }

@@ -22,6 +22,7 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 import { enqueueRunRow } from './enqueue-rows.ts';
 import { eq, missing } from './expression.ts';
 import { keys } from './keys.ts';
+import { type Announce, nobody, noticeAction } from './outbox-rows.ts';
 import type { Row } from './row.ts';
 import type { Action, TransactResult } from './transact.ts';
 
@@ -76,10 +77,13 @@ export class DynamoObjectStore implements ObjectStore {
   readonly #clock: Clock;
   readonly #ids: Ids;
 
-  constructor(table: Table, clock: Clock, ids: Ids) {
+  readonly #announce: Announce;
+
+  constructor(table: Table, clock: Clock, ids: Ids, announce: Announce = nobody) {
     this.#table = table;
     this.#clock = clock;
     this.#ids = ids;
+    this.#announce = announce;
   }
 
   async get<T extends ObjectType>(type: T, id: string, consistent = false): Promise<ObjectTypes[T] | null> {
@@ -113,6 +117,7 @@ export class DynamoObjectStore implements ObjectStore {
   async create<T extends ObjectType>(type: T, value: Create<ObjectTypes[T]>, also: readonly Also[] = []): Promise<ObjectTypes[T]> {
     const created = { ...value, version: 1 } as unknown as ObjectTypes[T];
     const result = await this.#write(this.#actions(type, null, created, also));
+    if (result.ok) await this.#wrote(also);
     if (result.ok) return created;
     if (result.failures.some((f) => f.index === 0))
       throw conflict(`A ${type.replaceAll('_', ' ')} named "${created.name}" already exists here.`, { id: created.id, url: '' });
@@ -128,7 +133,13 @@ export class DynamoObjectStore implements ObjectStore {
     const next = { ...after, id: before.id, version: before.version + 1, updated_at: this.#clock.now() };
     const result = await this.#write(this.#actions(type, before, next, also));
     if (!result.ok) throw stale(`The ${type.replaceAll('_', ' ')} was changed by somebody else meanwhile; read it again and repeat.`);
+    await this.#wrote(also);
     return next;
+  }
+
+  async #wrote(also: readonly Also[]): Promise<void> {
+    const notices = also.flatMap((a) => (a.kind === 'notice' ? [a.notice.id] : []));
+    if (notices.length > 0) await this.#announce(notices);
   }
 
   async listIds(
@@ -182,6 +193,8 @@ export class DynamoObjectStore implements ObjectStore {
     switch (also.kind) {
       case 'audit':
         return [{ kind: 'put', row: auditRow(also.event) }];
+      case 'notice':
+        return [noticeAction(also.notice)];
       case 'demand':
         return [this.#demand(also.demand)];
       case 'object':

@@ -1,8 +1,11 @@
-import type { RenderedConfig, RenderedText, Renderer } from '../../app/engine/renderer.ts';
+import type { Rendered, Renderer, RenderKind, RenderPage } from '../../app/engine/renderer.ts';
 import { readStrictYaml } from '../../app/yaml/strict-yaml.ts';
-import type { JsonObject } from '../../domain/shared/fleet.ts';
+import type { Json, JsonObject } from '../../domain/shared/fleet.ts';
 import { compile, type Template } from './template.ts';
-import { TemplateError } from './values.ts';
+import { MAX_TEXT, TemplateError } from './values.ts';
+
+export type RenderedText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly error: string };
+export type RenderedConfig = { readonly ok: true; readonly config: JsonObject } | { readonly ok: false; readonly error: string };
 
 /** Thousands of targets render the same few templates. */
 const MAX_KEPT = 200;
@@ -11,21 +14,27 @@ const MAX_KEPT = 200;
 export class NunjucksRenderer implements Renderer {
   readonly #kept = new Map<string, Template | TemplateError>();
 
-  async text(template: string, context: JsonObject): Promise<RenderedText> {
+  async render({ shared, jobs }: RenderPage): Promise<readonly Rendered[]> {
+    return jobs.map(({ kind, template, context }) => this.one(kind, template, { ...shared, ...context }));
+  }
+
+  one(kind: RenderKind, template: string, context: JsonObject): Rendered {
+    if (kind === 'config') {
+      const rendered = this.config(template, context);
+      return rendered.ok ? { ok: true, value: rendered.config } : rendered;
+    }
+    const rendered = this.text(template, context);
+    return rendered.ok ? { ok: true, value: rendered.text } : rendered;
+  }
+
+  text(template: string, context: JsonObject): RenderedText {
     return this.#render(template, context, true);
   }
 
   /** `now` is refused: the config must not change by looking at it. */
-  async config(template: string, context: JsonObject): Promise<RenderedConfig> {
+  config(template: string, context: JsonObject): RenderedConfig {
     const rendered = this.#render(template, context, false);
     return rendered.ok ? readConfig(rendered.text) : rendered;
-  }
-
-  /** What is wrong with the template whatever the context; null when it can be read. */
-  problem(template: string, kind: 'text' | 'config'): string | null {
-    const compiled = this.#compiled(template);
-    if (compiled instanceof TemplateError) return compiled.message;
-    return kind === 'config' ? nowRefused(compiled) : null;
   }
 
   #render(template: string, context: JsonObject, now: boolean): RenderedText {
@@ -70,6 +79,22 @@ function readConfig(text: string): RenderedConfig {
     const where = mistake.path === '' ? '' : ` (${mistake.path})`;
     return { ok: false, error: `line ${mistake.line} of the rendered YAML${where}: ${mistake.reason}` };
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ok: true, config: value as JsonObject };
-  return { ok: false, error: 'the rendered YAML must be a map (key: value lines)' };
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { ok: false, error: 'the rendered YAML must be a map (key: value lines)' };
+  const config = value as JsonObject;
+  return room(config, MAX_TEXT) < 0
+    ? { ok: false, error: 'the config gets longer than 256 KiB; its aliases repeat too much' }
+    : { ok: true, config };
+}
+
+/** What is left of so many characters when the value has been written out; aliases make a short text long. */
+function room(value: Json, left: number): number {
+  if (typeof value === 'string') return left - value.length;
+  if (typeof value !== 'object' || value === null) return left - 1;
+  let rest = left - 1;
+  for (const [key, part] of Object.entries(value)) {
+    if (rest < 0) break;
+    rest = room(part, rest - (Array.isArray(value) ? 1 : key.length));
+  }
+  return rest;
 }

@@ -6,7 +6,7 @@ import { noticeOf } from '../engine/notices.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { AppError } from '../errors.ts';
 import { newManaged } from '../managed.ts';
-import type { Create, Downtime } from '../ports.ts';
+import type { Also, Create, Downtime } from '../ports.ts';
 import type { HeardAgent } from './presence.ts';
 import type { AgentServices } from './services.ts';
 
@@ -40,19 +40,17 @@ async function excludedClusters(services: EngineServices, agents: readonly Heard
 async function openDowntime(services: EngineServices, maintenances: Maintenances, agent: HeardAgent, now: Instant): Promise<void> {
   const downtime = newDowntime(services, maintenances, agent, now);
   if (downtime === null) return;
-  const opened = await created(services, downtime);
+  await create(services, downtime, now);
   const marked = await services.presence.markDowntime(agent.id, downtime.id, agent.last_seen);
   if (!marked) await closeWhereHeard(services, agent, downtime.id, now);
-  if (opened) await tell(services, 'downtime_opened', downtime, 'has not been heard from', now);
 }
 
-async function created(services: EngineServices, downtime: Create<Downtime>): Promise<boolean> {
+/** One that is there already was told about with its opening. */
+async function create(services: EngineServices, downtime: Create<Downtime>, now: Instant): Promise<void> {
   try {
-    await services.objects.create('downtime', downtime);
-    return true;
+    await services.objects.create('downtime', downtime, [told(services, 'downtime_opened', downtime, 'has not been heard from', now)]);
   } catch (error) {
-    if (error instanceof AppError && error.kind === 'conflict') return false;
-    throw error;
+    if (!(error instanceof AppError && error.kind === 'conflict')) throw error;
   }
 }
 
@@ -85,7 +83,6 @@ function newDowntime(services: EngineServices, maintenances: Maintenances, agent
 interface Closing {
   readonly objects: EngineServices['objects'];
   readonly ids: EngineServices['ids'];
-  readonly engine: Pick<EngineServices['engine'], 'commit'>;
 }
 
 /** The next report closes the Downtime (SPEC §6). Closing a closed one changes nothing. */
@@ -94,8 +91,9 @@ export async function closeDowntime(services: Closing, id: string, now: Instant)
     const before = await services.objects.get('downtime', id, true);
     if (before === null || before.ended_at !== null) return;
     try {
-      await services.objects.replace('downtime', before, { ...before, ended_at: now, updated_at: now });
-      return await tell(services, 'downtime_closed', before, 'is back', now);
+      const notice = told(services, 'downtime_closed', before, 'is back', now);
+      await services.objects.replace('downtime', before, { ...before, ended_at: now, updated_at: now }, [notice]);
+      return;
     } catch (error) {
       if (!(error instanceof AppError && error.kind === 'stale') || attempt >= TRIES) throw error;
     }
@@ -103,16 +101,16 @@ export async function closeDowntime(services: Closing, id: string, now: Instant)
 }
 
 /** For an agent's report: the same with the agents' services. */
-export const closeOnReport = (services: AgentServices, id: string, now: Instant): Promise<void> =>
-  closeDowntime({ objects: services.objects, ids: services.ids, engine: services.runs }, id, now);
+export const closeOnReport = (services: AgentServices, id: string, now: Instant): Promise<void> => closeDowntime(services, id, now);
 
-async function tell(
-  services: Pick<Closing, 'ids' | 'engine'>,
+function told(
+  services: Pick<Closing, 'ids'>,
   event: 'downtime_opened' | 'downtime_closed',
   downtime: Create<Downtime>,
   words: string,
   now: Instant,
-): Promise<void> {
-  const text = `Agent ${downtime.agent} of cluster ${downtime.k8s_cluster} ${words}.`;
-  await services.engine.commit({ notices: [noticeOf(services, event, downtime.id, downtime.organization, text, now)] });
+): Also {
+  const { id, organization, workspace, k8s_cluster, agent, kind } = downtime;
+  const about = { subject: id, organization, data: { workspace, k8s_cluster, agent, kind } };
+  return { kind: 'notice', notice: noticeOf(services, event, about, `Agent ${agent} of cluster ${k8s_cluster} ${words}.`, now) };
 }

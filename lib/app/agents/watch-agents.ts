@@ -5,6 +5,7 @@ import type { SystemSettings } from '../../domain/shared/rollout.ts';
 import { type Instant, MINUTE, SECOND } from '../../domain/shared/time.ts';
 import { noticeOf } from '../engine/notices.ts';
 import type { EngineServices } from '../engine/services.ts';
+import type { Notice } from '../ports.ts';
 import { openDowntimes } from './downtimes.ts';
 import type { HeardAgent, Presence } from './presence.ts';
 import { type Alert, alertLasts, type WatchState, type WatchStore } from './watch-state.ts';
@@ -20,8 +21,8 @@ export async function watchAgents(services: EngineServices, watch: WatchStore, a
   const alert = alertOf(before, agents, settings, now);
   const raised = alert !== null && alert.ended_at === null && (before.alert === null || before.alert.ended_at !== null);
   const gauges = gaugesOf(agents, alert, settings, now);
-  if (!(await watch.write(before, { checked_at: now, alert }))) return gauges;
-  if (raised) await announce(services, agents.length, now);
+  if (!(await watch.write(before, { checked_at: now, alert }, raised ? [alertNotice(services, agents.length, now)] : []))) return gauges;
+  if (raised) services.log.error('platform_alert', { reason: 'mass_silence', agents: agents.length });
   // The check that raises the alert opens nothing: the next one sees whether the silence lasts.
   else await openDowntimes(services, critical(agents, settings, now));
   return gauges;
@@ -53,10 +54,10 @@ function alertOf(before: WatchState, agents: readonly HeardAgent[], settings: Sy
   return mass.alert ? { since: now, ended_at: null } : before.alert;
 }
 
-async function announce(services: EngineServices, agents: number, now: Instant): Promise<void> {
-  services.log.error('platform_alert', { reason: 'mass_silence', agents });
+function alertNotice(services: EngineServices, agents: number, now: Instant): Notice {
   const text = 'More than half of the agents fell silent at once. Look at the service itself first: its gateway, its network, its table.';
-  await services.engine.commit({ notices: [noticeOf(services, 'platform_alert', 'platform', null, text, now)] });
+  const about = { subject: 'platform', organization: null, data: { reason: 'mass_silence', agents } };
+  return noticeOf(services, 'platform_alert', about, text, now);
 }
 
 /** Silent for AGENT_CRITICAL_AFTER and without an open Downtime. A cluster's operator speaks for it, if it has one. */

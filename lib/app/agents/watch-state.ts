@@ -1,5 +1,6 @@
 import type { SystemSettings } from '../../domain/shared/rollout.ts';
 import { HOUR, type Instant, SECOND } from '../../domain/shared/time.ts';
+import type { Notice } from '../ports.ts';
 
 /** What one look at all agents leaves for the next. */
 export interface WatchState {
@@ -17,8 +18,8 @@ export interface Alert {
 
 export interface WatchStore {
   read(): Promise<WatchState>;
-  /** False when somebody else has looked meanwhile. */
-  write(before: WatchState, after: Omit<WatchState, 'revision'>): Promise<boolean>;
+  /** With its notices, or nothing: false when somebody else has looked meanwhile. */
+  write(before: WatchState, after: Omit<WatchState, 'revision'>, notices: readonly Notice[]): Promise<boolean>;
 }
 
 /** SPEC §6: no deadline fires during the alert nor for AGENT_CRITICAL_AFTER beyond it: agents must have had time to report. */

@@ -2,7 +2,7 @@ import type { LaneOrder, ParkOrder, Plan, SkipOrder } from '../../domain/plan/fa
 import type { Item, WaveStatus } from '../../domain/shared/rollout.ts';
 import { type Instant, SECOND } from '../../domain/shared/time.ts';
 import { derivedId } from '../derived-ids.ts';
-import { noticeOf } from './notices.ts';
+import { waveNotice } from './notices.ts';
 import { openKeyOf } from './open-key.ts';
 import type { EngineChange, WaveChange } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
@@ -130,6 +130,6 @@ function waveNotices(services: EngineServices, frame: WaveFrame, status: { to: W
   if (!notify) return [];
   const { done, failed, skipped, total } = wave.counters;
   const event = status.to === 'completed' ? 'wave_completed' : 'wave_blocked';
-  const text = `Wave ${wave.batch_identifier} is ${status.to}: ${done} of ${total} done, ${failed} failed, ${skipped} skipped (${status.reason}).`;
-  return [noticeOf(services, event, wave.id, null, text, now)];
+  const words = `is ${status.to}: ${done} of ${total} done, ${failed} failed, ${skipped} skipped (${status.reason}).`;
+  return [waveNotice(services, event, wave, words, now)];
 }

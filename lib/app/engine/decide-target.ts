@@ -6,7 +6,7 @@ import { SECOND } from '../../domain/shared/time.ts';
 import { derivedId } from '../derived-ids.ts';
 import { isOperatorBlock, operatorConfigId } from './configs.ts';
 import type { TargetBlock } from './enqueue-targets.ts';
-import { type RenderedTarget, renderTarget } from './render.ts';
+import { type RenderedTarget, renderTargets } from './render.ts';
 import type { EngineServices } from './services.ts';
 
 export type TargetDecision =
@@ -49,9 +49,19 @@ export async function decideTargets(
   settings: SystemSettings,
   found: readonly TargetBlock[],
 ): Promise<Decided[]> {
-  const owners = await otherOwners(services, config, found);
-  return Promise.all(found.map((at) => decideTarget(services, look, config, settings, at, owners)));
+  const toRender = found.map((at) => ({ target: at.target, override: overrideOf(config, at) }));
+  const [owners, rendered] = await Promise.all([otherOwners(services, config, found), renderTargets(services, config, settings, toRender)]);
+  return Promise.all(
+    rendered.flatMap((one, index) => {
+      const at = found[index];
+      return at === undefined ? [] : [decideTarget(services, look, config, settings, at, one, owners)];
+    }),
+  );
 }
+
+/** SPEC §5: an override concerns the operator only. */
+const overrideOf = (config: BlockRolloutConfig, { target, block }: TargetBlock): string | null =>
+  isOperatorBlock(block?.name ?? config.block_name ?? '') ? (target.cluster?.rollout_override.version_override ?? null) : null;
 
 /** Configs that other blocks of the page belong to (SPEC §2.8); usually none. */
 async function otherOwners(
@@ -71,15 +81,11 @@ async function decideTarget(
   config: BlockRolloutConfig,
   settings: SystemSettings,
   at: TargetBlock,
+  rendered: RenderedTarget,
   owners: ReadonlyMap<string, BlockRolloutConfig>,
 ): Promise<Decided> {
   const { target, block } = at;
-  // SPEC §5: an override concerns the operator only.
-  const override = isOperatorBlock(block?.name ?? config.block_name ?? '')
-    ? (target.cluster?.rollout_override.version_override ?? null)
-    : null;
-  const rendered = await renderTarget(services, config, settings, target, override);
-  const allow_downgrade = look.allow_downgrade || override !== null;
+  const allow_downgrade = look.allow_downgrade || overrideOf(config, at) !== null;
   const owner = block?.managed_by_brc == null ? undefined : owners.get(block.managed_by_brc);
   const wanted = decideDemand({
     run: look.run,

@@ -7,7 +7,7 @@ import { notFound, stale } from '../errors.ts';
 import { skipped } from './apply-plan.ts';
 import { isOperatorBlock, operatorConfigId, readRuling, resolveLimits } from './configs.ts';
 import { demandForItem } from './demands.ts';
-import { noticeOf } from './notices.ts';
+import { itemFailed } from './notices.ts';
 import type { BlockChange, EngineChange } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
 import type { EngineServices } from './services.ts';
@@ -158,20 +158,7 @@ function changeOf(services: EngineServices, run: ActionRun, item: Item | null, e
     ...(item === null || ended.item === null ? {} : { items: [{ before: item, after: ended.item }] }),
     ...(ended.block === null ? {} : { blocks: [ended.block] }),
     ...gate,
-    ...(item !== null && ended.item?.status === 'failed'
-      ? {
-          notices: [
-            noticeOf(
-              services,
-              'item_failed',
-              item.id,
-              item.organization,
-              `${item.action_name} of ${item.block_name} failed: ${ended.item.reason ?? ''}`,
-              now,
-            ),
-          ],
-        }
-      : {}),
+    ...(item !== null && ended.item?.status === 'failed' ? { notices: [itemFailed(services, ended.item, now)] } : {}),
   };
 }
 

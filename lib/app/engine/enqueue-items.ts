@@ -11,14 +11,15 @@ import { readRuling, resolveLimits } from './configs.ts';
 import type { Decided, Wanted } from './decide-target.ts';
 import { SUPERSEDED } from './end-attempt.ts';
 import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
-import { joinWave, type NewWave, newWave } from './join-wave.ts';
+import { joinWave, type NewWave, newWave, waveOpened } from './join-wave.ts';
 import { type Maintenances, readMaintenances } from './maintenances.ts';
 import { newBlock, ownerIn } from './new-block.ts';
+import { itemFailed } from './notices.ts';
 import type { BlockChange, EngineChange } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
 import type { EngineServices } from './services.ts';
 
-/** Items of one transaction (DESIGN A5): with the blocks and the wave's rows well under 100 actions. */
+/** Items of one transaction (DESIGN A5): with block, and calendar or notice, of each and the wave's rows under 100 actions. */
 const ITEMS_AT_ONCE = 30;
 
 /** A new item with what its block's row does at the same time. */
@@ -178,7 +179,7 @@ async function bear(services: EngineServices, run: EnqueueRun, group: Group, bir
     const create = run.manual_wave === null ? null : await manualWave(services, run, group, now);
     // Before the items: after a crash in between, a name too many does no harm, and one too few would hide items from every list.
     await services.engine.noteOrganizations(wave, [...new Set(left.map((b) => b.item.organization))]);
-    const committed = await services.engine.commit(changeOf(run, group, left, wave, create, now));
+    const committed = await services.engine.commit(changeOf(services, run, group, left, wave, create, now));
     if (committed.ok) return left;
     const out = new Set(committed.refused.filter((r) => r.what === 'block' || r.what === 'item').map((r) => r.id));
     if (committed.refused.some((r) => r.what === 'platform')) return [];
@@ -214,7 +215,15 @@ async function manualWave(services: EngineServices, run: EnqueueRun, group: Grou
   };
 }
 
-function changeOf(run: EnqueueRun, group: Group, births: readonly Birth[], wave: string, create: Wave | null, now: Instant): EngineChange {
+function changeOf(
+  services: EngineServices,
+  run: EnqueueRun,
+  group: Group,
+  births: readonly Birth[],
+  wave: string,
+  create: Wave | null,
+  now: Instant,
+): EngineChange {
   const manual = run.manual_wave !== null;
   const { late } = run;
   const items = births.map(({ item }) => ({
@@ -235,5 +244,9 @@ function changeOf(run: EnqueueRun, group: Group, births: readonly Birth[], wave:
         : { id: wave, create },
     ],
     settings_revision: group.first.settings.revision,
+    notices: [
+      ...(create === null ? [] : [waveOpened(services, create, now)]),
+      ...items.flatMap(({ after }) => (after.status === 'failed' ? [itemFailed(services, after, now)] : [])),
+    ],
   };
 }

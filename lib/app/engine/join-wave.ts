@@ -2,7 +2,8 @@ import type { BlockRolloutConfig, Wave } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { OPEN_WAVE } from '../../domain/wave/transitions.ts';
 import { newManaged } from '../managed.ts';
-import { noticeOf } from './notices.ts';
+import type { Notice } from '../ports.ts';
+import { waveNotice } from './notices.ts';
 import { openKeyOf } from './open-key.ts';
 import type { EngineServices } from './services.ts';
 
@@ -37,21 +38,17 @@ export async function joinWave(services: EngineServices, kind: NewWave, settings
     if (open !== null) return open;
     const paused = await replacesPaused(services, wave);
     const first: Wave = paused ? { ...wave, status: 'paused', status_reason: 'replaces_paused_wave' } : wave;
-    const made = await services.engine.createWave(first, key, settings_revision);
+    const made = await services.engine.createWave(first, key, settings_revision, waveOpened(services, first, now));
     if (made === 'outdated') return null;
     if (made === 'created') {
-      await opened(services, wave, now);
+      services.log.info('wave_opened', { wave: wave.id, rollout_config: wave.rollout_config, target_version: wave.target_version });
       return wave.id;
     }
   }
 }
 
-async function opened(services: EngineServices, wave: Wave, now: Instant): Promise<void> {
-  services.log.info('wave_opened', { wave: wave.id, rollout_config: wave.rollout_config, target_version: wave.target_version });
-  await services.engine.commit({
-    notices: [noticeOf(services, 'wave_opened', wave.id, null, `Wave ${wave.batch_identifier} was opened.`, now)],
-  });
-}
+export const waveOpened = (services: Pick<EngineServices, 'ids'>, wave: Wave, now: Instant): Notice =>
+  waveNotice(services, 'wave_opened', wave, 'was opened.', now);
 
 /** SPEC §2.7: a wave that replaces a paused one starts paused. */
 async function replacesPaused(services: EngineServices, wave: Wave): Promise<boolean> {

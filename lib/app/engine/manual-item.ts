@@ -10,7 +10,7 @@ import { blankItem } from './blank-item.ts';
 import { calendarKey } from './calendars.ts';
 import { operatorConfigId, type Ruling, readRuling, resolveLimits } from './configs.ts';
 import { forceItem } from './item-verbs.ts';
-import { newWave } from './join-wave.ts';
+import { newWave, waveOpened } from './join-wave.ts';
 import { newBlock } from './new-block.ts';
 import { renderTarget } from './render.ts';
 import type { EngineServices } from './services.ts';
@@ -92,6 +92,7 @@ async function enqueue(services: EngineServices, request: ManualItem, block: Blo
       by.create ? { id: block.id, create: { ...block, active_item: item.id } } : { id: block.id, take: item.id, set: { remembered: {} } },
     ],
     waves: [{ id: wave.id, create: { ...wave, last_item_added_at: now } }],
+    notices: [waveOpened(services, wave, now)],
     audits: [
       auditOf(
         services,

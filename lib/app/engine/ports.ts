@@ -1,7 +1,7 @@
 import type { Block, JsonObject, Maintenance } from '../../domain/shared/fleet.ts';
 import type { ActionRun, Item, Wave, WaveStatus } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
-import type { AuditEvent, Create, KeyPage } from '../ports.ts';
+import type { AuditEvent, Create, KeyPage, Notice } from '../ports.ts';
 import type { EnqueueRun } from './enqueue-run.ts';
 
 /** A wave as read strongly, with the raw numbers that the counters are made of. */
@@ -13,24 +13,6 @@ export interface WaveState {
   /** Waiting items per calendar that are not parked. */
   readonly ready: readonly { readonly calendar: string; readonly count: number }[];
   readonly lag_rounds: number;
-}
-
-export interface Notice {
-  readonly id: string;
-  readonly event:
-    | 'wave_opened'
-    | 'wave_blocked'
-    | 'wave_completed'
-    | 'wave_cancelled'
-    | 'item_failed'
-    | 'downtime_opened'
-    | 'downtime_closed'
-    | 'platform_alert';
-  readonly at: Instant;
-  readonly subject: string;
-  readonly organization: string | null;
-  readonly text: string;
-  readonly data: JsonObject;
 }
 
 /**
@@ -147,8 +129,8 @@ export interface EngineStore {
   runningWaves(config: string | null, owner: string | null): Promise<readonly string[]>;
   /** Of all owner kinds. */
   runningWavesOfConfig(config: string | null): Promise<readonly string[]>;
-  /** `outdated` = the settings have another revision by now (SPEC §2.7). */
-  createWave(wave: Wave, key: OpenWaveKey, settings_revision: number): Promise<'created' | 'exists' | 'outdated'>;
+  /** With the notice that it was opened. `outdated` = the settings have another revision by now (SPEC §2.7). */
+  createWave(wave: Wave, key: OpenWaveKey, settings_revision: number, opened: Notice): Promise<'created' | 'exists' | 'outdated'>;
   forgetRunningWave(wave: Wave): Promise<void>;
   /** A wave that runs again after it was over. */
   reopenRunningWave(wave: Wave): Promise<void>;

@@ -6,6 +6,7 @@ import { urlOf } from '../urls.ts';
 import { skipped } from './apply-plan.ts';
 import { auditOf } from './audit.ts';
 import { type Ruling, readRuling, rulesOf } from './configs.ts';
+import { waveNotice } from './notices.ts';
 import type { EngineChange } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
 import { renderTarget } from './render.ts';
@@ -146,7 +147,10 @@ async function reactivate(services: EngineServices, wave: Wave, ruling: Ruling, 
   const reopen = retried > 0 || fresh.status === 'blocked';
   if (!reopen || (above && fresh.status === 'blocked')) return still;
   await services.engine.reopenRunningWave(fresh);
+  const notify = above && (ruling.config?.notify_on_wave_blocked ?? true);
+  const words = `is blocked after a retry: ${still} more failed items must be retried or skipped.`;
   const done = await services.engine.commit({
+    ...(notify ? { notices: [waveNotice(services, 'wave_blocked', fresh, words, now)] } : {}),
     waves: [
       {
         id: wave.id,

@@ -6,7 +6,7 @@ import { CANARY_REVIEW, WAVE_TRANSITIONS, type WaveEvent, waveTransition } from 
 import { conflict, notFound, stale } from '../errors.ts';
 import { auditOf } from './audit.ts';
 import { readRuling, rulesOf } from './configs.ts';
-import { noticeOf } from './notices.ts';
+import { waveNotice } from './notices.ts';
 import { openKeyOf } from './open-key.ts';
 import type { EngineChange, WaveChange, WaveState } from './ports.ts';
 import type { EngineServices } from './services.ts';
@@ -83,9 +83,7 @@ function changeOf(services: EngineServices, { wave }: WaveState, event: Verb, ac
         now,
       ),
     ],
-    ...(event === 'cancel'
-      ? { notices: [noticeOf(services, 'wave_cancelled', wave.id, null, `Wave ${wave.batch_identifier} was cancelled by ${actor}.`, now)] }
-      : {}),
+    ...(event === 'cancel' ? { notices: [waveNotice(services, 'wave_cancelled', wave, `was cancelled by ${actor}.`, now)] } : {}),
   };
 }
 

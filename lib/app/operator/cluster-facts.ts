@@ -6,7 +6,7 @@ import { derivedId } from '../derived-ids.ts';
 import { calendarKey } from '../engine/calendars.ts';
 import { operatorConfigId } from '../engine/configs.ts';
 import { lacksOperatorVersion } from '../engine/decide-target.ts';
-import { renderTarget, settingsContext } from '../engine/render.ts';
+import { renderTargets, settingsContext } from '../engine/render.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { type AgentRows, readTargets, type TargetRows } from '../engine/target-facts.ts';
 import type { BoardItem, ClusterFacts } from './board.ts';
@@ -42,8 +42,11 @@ export const desiredVersion = (target: OperatorTarget, { override, own_target }:
 
 /** A target that names no cluster, workspace or organization needs none. */
 async function sharedTarget(services: EngineServices, config: BlockRolloutConfig, settings: SystemSettings): Promise<string | null> {
-  const rendered = await services.renderer.text(config.target_version ?? '', { system_config: settingsContext(settings) });
-  return rendered.ok && rendered.text.trim() !== '' ? rendered.text.trim() : null;
+  const shared = { system_config: settingsContext(settings) };
+  const jobs = [{ kind: 'text', template: config.target_version ?? '', context: {} }] as const;
+  const [rendered] = await services.renderer.render({ shared, jobs });
+  const version = rendered?.ok === true ? String(rendered.value).trim() : '';
+  return version === '' ? null : version;
 }
 
 export interface ReadFacts {
@@ -72,11 +75,18 @@ export async function readFacts(
   const [rows, ownApps] = await Promise.all([readTargets(services, where, agents), objects.getMany('k8s_app', appIds)]);
   const items = await services.engine.items([...rows.blocks.values()].flatMap((block) => block.active_item ?? []));
   const shown = [...found.values()].filter((cluster) => isShown(cluster, rows));
+  const own = await ownTargets(services, target, rows, shown);
   const facts = await Promise.all(
     shown.map((cluster) => {
       const block = rows.blocks.get(derivedId.block(ids, cluster.id, OPERATOR_BLOCK));
       const app = ownApps.get(derivedId.app(ids, cluster.id, OPERATOR_APP)) ?? null;
-      return factsOf(services, target, { cluster, rows, app, item: items.get(block?.active_item ?? '') ?? null });
+      return factsOf(services, target, {
+        cluster,
+        rows,
+        app,
+        item: items.get(block?.active_item ?? '') ?? null,
+        own_target: own.get(cluster.id) ?? null,
+      });
     }),
   );
   const seen = new Set(shown.map(({ id }) => id));
@@ -93,10 +103,11 @@ interface Read {
   readonly rows: TargetRows;
   readonly app: K8sApp | null;
   readonly item: Item | null;
+  readonly own_target: string | null;
 }
 
 async function factsOf(services: EngineServices, target: OperatorTarget, read: Read): Promise<ClusterFacts> {
-  const { cluster, rows, app, item } = read;
+  const { cluster, rows, app, item, own_target } = read;
   const [workspace, organization] = [rows.workspaces.get(cluster.workspace), rows.organizations.get(cluster.organization)];
   const block = rows.blocks.get(derivedId.block(services.ids, cluster.id, OPERATOR_BLOCK));
   const remembered = block?.remembered[target.config?.id ?? ''];
@@ -113,19 +124,27 @@ async function factsOf(services: EngineServices, target: OperatorTarget, read: R
     cli_managed: block?.created_by_component === 'cli',
     has_contact: (workspace?.contacts.length ?? 0) + (organization?.contacts.length ?? 0) > 0,
     calendar: calendarKey(workspace, organization),
-    own_target: target.particular ? await ownTarget(services, target, read) : null,
+    own_target,
     failure: remembered?.outcome === 'failed' ? { target_version: remembered.target_version } : null,
     item: item === null ? null : boardItem(item),
     progress: await progress(services, item),
   };
 }
 
-async function ownTarget(services: EngineServices, { config, settings }: OperatorTarget, { cluster, rows }: Read): Promise<string | null> {
-  const [workspace, organization] = [rows.workspaces.get(cluster.workspace), rows.organizations.get(cluster.organization)];
-  if (config === null || workspace === undefined || organization === undefined) return null;
-  const plain = { ...config, block_config_template: null };
-  const rendered = await renderTarget(services, plain, settings, { organization, workspace, cluster }, null);
-  return rendered.ok ? rendered.target_version : null;
+/** One page of templates for all of them; none where one target is everybody's. */
+async function ownTargets(
+  services: EngineServices,
+  { config, settings, particular }: OperatorTarget,
+  { workspaces, organizations }: TargetRows,
+  clusters: readonly K8sCluster[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (config === null || !particular) return new Map();
+  const targets = clusters.flatMap((cluster) => {
+    const [workspace, organization] = [workspaces.get(cluster.workspace), organizations.get(cluster.organization)];
+    return workspace === undefined || organization === undefined ? [] : [{ target: { organization, workspace, cluster }, override: null }];
+  });
+  const rendered = await renderTargets(services, { ...config, block_config_template: null }, settings, targets);
+  return new Map(rendered.map((one, index) => [targets[index]?.target.cluster.id ?? '', one.ok ? one.target_version : null]));
 }
 
 async function progress(services: EngineServices, item: Item | null) {

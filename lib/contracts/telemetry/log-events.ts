@@ -19,6 +19,7 @@ export const LOG_EVENTS = {
   agent_registered: 'an agent reports for the first time, with another key or from another host',
   platform_alert: 'so many agents fell silent at once that the service itself is suspected',
   index_behind: 'the counters of a wave say that more is ready than the index shows',
+  notice: 'what people outside are told; only where there is no topic for it',
   // What the safety layers mended
   driver_replaced: 'a wave had lost its execution and got another',
   driver_not_started: 'no execution could be started for a wave; the tick does it',
@@ -37,6 +38,10 @@ export const LOG_EVENTS = {
   key_use_not_noted: 'last_used_at of a key could not be written',
   run_not_swept: 'an open run could not be ended',
   agents_not_watched: 'the look at all agents failed',
+  outbox_not_started: 'the outbox function could not be called after a commit; the tick does it',
+  notices_not_delivered: 'some notices were not taken; they are tried again',
+  notifier_failed: 'no notice could be sent; they are tried again',
+  outbox_failed: 'a run of the outbox function failed',
   tick_part_failed: 'a part of the minute tick failed',
   schedule_tick_failed: 'a config’s missed fire or schedule could not be looked at by the tick',
   tick_step_failed: 'a step of the minute tick failed',
@@ -78,6 +83,7 @@ export const LOG_FIELDS = [
     'retry_after',
   ] as const),
   ...(['dispatched', 'refused', 'parked', 'skipped', 'attempt', 'target_version', 'looked_at', 'enqueued', 'agents'] as const),
+  ...(['notices', 'notice'] as const),
   ...(['exit_code', 'kind', 'type', 'name', 'forced'] as const),
   ...(['due_at', 'late', 'cron_expression', 'time_zone'] as const),
   // Faults

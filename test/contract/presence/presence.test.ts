@@ -213,10 +213,10 @@ test('of two looks at the agents at once only one counts', async () => {
   const before = await watch.read();
   expect(before).toEqual({ revision: 0, checked_at: null, alert: null });
   const alert = { since: 1, ended_at: null };
-  expect(await Promise.all([1, 2].map((checked_at) => watch.write(before, { checked_at, alert })))).toEqual(
+  expect(await Promise.all([1, 2].map((checked_at) => watch.write(before, { checked_at, alert }, [])))).toEqual(
     expect.arrayContaining([true, false]),
   );
   expect((await watch.read()).alert).toEqual(alert);
-  expect(await watch.write(await watch.read(), { checked_at: 3, alert: null })).toBe(true);
+  expect(await watch.write(await watch.read(), { checked_at: 3, alert: null }, [])).toBe(true);
   expect(await watch.read()).toEqual({ revision: 2, checked_at: 3, alert: null });
 });

@@ -18,6 +18,6 @@ test('missing and broken values are named with the function, all at once', () =>
   const values = { TABLE_NAME: 'fleet', WAVE_MACHINE_ARN: 'arn:aws:lambda:eu-central-1:1:function:x', ENQUEUE_MACHINE_ARN: '' };
   expect(() => readEnvironment('wave-plan', values)).toThrow(
     'Function wave-plan is not configured completely: WAVE_MACHINE_ARN is not the ARN of something in states; ' +
-      'ENQUEUE_MACHINE_ARN is missing; WAVE_DEFINITION is missing.',
+      'ENQUEUE_MACHINE_ARN is missing; WAVE_DEFINITION is missing; OUTBOX_FUNCTION_NAME is missing.',
   );
 });

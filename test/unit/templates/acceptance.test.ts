@@ -118,9 +118,6 @@ describe('rendered YAML', () => {
   it('refuses now in a config and knows it in a text', async () => {
     expect(await refused('a: 1\nb: {{ now }}', { now: '2026' })).toMatch(/^line 2: "now" cannot be used/);
     expect(await renderer.text('{{ now }}', { now: '2026' })).toEqual({ ok: true, text: '2026' });
-    expect(renderer.problem('{{ now }}', 'config')).toMatch(/now/);
-    expect(renderer.problem('{{ now }}', 'text')).toBeNull();
-    expect(renderer.problem('{{ now', 'text')).toMatch(/^line 1/);
   });
 
   it.each(['credential_get_or_create("db")', 'backup_schedule_cron()'])('refuses %s by name until there is such a thing', async (call) => {
