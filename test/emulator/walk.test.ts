@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GetFunctionConfigurationCommand, LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { afterAll, expect, test } from 'vitest';
 import { Deployed } from './support/deployed.ts';
+import { schedulesOf } from './support/schedules.ts';
 import { changedSources, deploy } from './support/stacks.ts';
 import { until } from './support/until.ts';
 
@@ -15,6 +16,7 @@ const here = new Deployed();
 const { executions } = here;
 let key = '';
 let operator = '';
+let cron = '';
 afterAll(() => here.stop());
 
 const setVersion = (version: string, more: object = {}) =>
@@ -62,6 +64,21 @@ test('agents report, and nothing is to be done', async () => {
   });
   expect(await versions()).toEqual([{ version: '1.0.0', count: CLUSTERS }]);
   expect((await here.api.get('block-rollouts/')).count).toBe(0);
+});
+
+test('a cron config is saved with its schedule in EventBridge, and one with a cron that never comes is refused', async () => {
+  const backup = {
+    ...{ name: 'backup', kind: 'trigger', trigger_type: 'schedule', cron_expression: '* * * * *' },
+    ...{ block_name: 'ayedo/k8s/backup', action_name: 'backup', scope_expressions: ['backup=minutely'], expected_targets: 1 },
+  };
+  const refused = await here.api.send('POST', 'block-rollout-configs/', { ...backup, cron_expression: '0 0 31 2 *' });
+  expect([refused.status, refused.body.errors[0].attr]).toEqual([400, 'cron_expression']);
+  const made = await here.api.post('block-rollout-configs/', backup);
+  cron = made.id;
+  expect(made).toMatchObject({ schedule_status: 'ok', last_fire: null, targets_in_scope: 1 });
+  expect(await schedulesOf(cron)).toEqual([
+    { expression: 'cron(* * * * ? *)', zone: 'UTC', target: expect.stringContaining(':function:') },
+  ]);
 });
 
 test('the wave machine by hand, with bad input: red, and it says what to do', async () => {
@@ -152,7 +169,7 @@ test('the wave machine by hand drives the open wave, and its former driver ends'
   const mine = randomUUID();
   await executions.start(mine, { rollout_config: 'operator' });
   expect(await executions.ended(former)).toMatchObject({ status: 'SUCCEEDED' });
-  expect(await executions.names(true)).toEqual([mine]);
+  expect((await executions.names(true)).filter((name) => !name.startsWith('wave-'))).toEqual([mine]);
 
   // Killed in the console: its name says nothing, and still its wave gets another driver.
   await executions.kill(mine);
@@ -186,6 +203,17 @@ test('functions and workflow are deployed anew while a wave runs, and nothing is
   for (const name of drivers) expect(await executions.ended(name)).toMatchObject({ status: 'SUCCEEDED' });
   expect((await executions.names(false)).filter((name) => name.startsWith(`wave-${done.id}-g`)).length).toBeGreaterThan(3);
 }, 300_000);
+
+test('the schedule has fired, in time, each minute a wave of its own; without it nothing fires any more', async () => {
+  const { results } = await here.api.get('block-rollouts/?page_size=200');
+  const waves = results.filter((wave: { rollout_config: string }) => wave.rollout_config === cron);
+  expect(waves.length).toBeGreaterThan(1);
+  for (const wave of waves) expect(wave).toMatchObject({ total_items: 1, failed_items: 0, skipped_items_count: 0 });
+  const { last_fire } = await here.api.get(`block-rollout-configs/${cron}/`);
+  expect(last_fire.late).toBeNull();
+  expect(await here.api.patch(`block-rollout-configs/${cron}/`, { active: false })).toMatchObject({ schedule_status: null });
+  expect(await schedulesOf(cron)).toEqual([]);
+});
 
 async function codeOfFunctions(): Promise<Map<string, string>> {
   const client = new LambdaClient({});
