@@ -1,11 +1,10 @@
 // `npm run test:emulator [-- --target ministack|localstack|aws]`: deploys the stacks and walks the main job through them, as a user would.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { startAws } from './support/aws.ts';
 import { startLocalstack } from './support/localstack.ts';
 import { startMinistack } from './support/ministack.ts';
+import { show } from './support/processes.ts';
 import { bootstrap, deploy } from './support/stacks.ts';
 import { ROOT, type Running, Unavailable } from './support/target.ts';
 
@@ -36,9 +35,7 @@ async function walk(running: Running): Promise<number> {
     EMULATOR_WAVE_MACHINE: outputs.WaveMachineArn,
   };
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
-  const tests = spawn(process.execPath, [vitest, 'run', '--config', 'vitest.emulator.config.ts'], { cwd: ROOT, env, stdio: 'inherit' });
-  const [code] = (await once(tests, 'close')) as [number | null];
-  return code ?? 1;
+  return show(process.execPath, [vitest, 'run', '--config', 'vitest.emulator.config.ts'], { cwd: ROOT, env });
 }
 
 /** Nothing was tested: a failure where tests must run, a clear word elsewhere. */

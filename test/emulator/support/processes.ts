@@ -82,6 +82,18 @@ async function attempt(command: string, args: readonly string[], options: Option
   }
 }
 
+/** Shows what a command says while it runs; its exit code. */
+export async function show(command: string, args: readonly string[], options: Options): Promise<number> {
+  const { child, pid } = start(command, args, options, 'inherit');
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    return code ?? 1;
+  } finally {
+    signal(pid, 'SIGKILL');
+    open.delete(pid);
+  }
+}
+
 export interface Service {
   /** True as long as it runs. */
   alive(): boolean;
