@@ -44,7 +44,7 @@ function start(
   command: string,
   args: readonly string[],
   { env, cwd }: Options,
-  out: 'pipe' | number,
+  out: 'pipe' | 'inherit' | number,
 ): { child: ChildProcess; pid: number } {
   const child = spawn('/bin/sh', ['-c', TIED_TO_PARENT, 'sh', command, ...args], { cwd, env, detached: true, stdio: ['pipe', out, out] });
   const { pid } = child;
