@@ -89,6 +89,13 @@ export const ALARMS = {
     at: 1,
     periods: 1,
   },
+  'outbox-age': {
+    severity: 'page',
+    says: 'Notices have not been delivered for a quarter of an hour: whoever should hear of blocked waves does not.',
+    metric: (m) => own(m, 'OutboxAgeSeconds', Stats.MAXIMUM),
+    at: 900,
+    periods: 2,
+  },
   'api-errors': {
     severity: 'page',
     says: 'The API answers with 5xx.',

@@ -83,43 +83,49 @@ function graph(title: string, left: readonly IMetric[], of: number, right: reado
   return new GraphWidget({ title, left: [...left], right: [...right], width: WIDTH / of, height: 6 });
 }
 
-function rows(m: Monitored, alarms: Alarm[]): IWidget[][] {
+const rows = (m: Monitored, alarms: Alarm[]): IWidget[][] => [
+  [new AlarmStatusWidget({ title: 'Alarms', alarms, width: WIDTH, height: 4 })],
+  ...programRows(m),
+  ...serviceRows(m),
+];
+
+/** What the program says about itself. */
+function programRows(m: Monitored): IWidget[][] {
   const last = (...names: MetricName[]) => names.map((name) => named(name, own(m, name, Stats.MAXIMUM)));
   const sum = (...names: MetricName[]) => names.map((name) => named(name, own(m, name, Stats.SUM)));
   const times = (name: MetricName) => [Stats.p(50), Stats.p(95)].map((s) => own(m, name, s).with({ label: `${name} ${s}` }));
-  const calls = { period: Duration.minutes(1) };
   return [
-    [new AlarmStatusWidget({ title: 'Alarms', alarms, width: WIDTH, height: 4 })],
     [
       graph('Items of open waves', last('ItemsPending', 'ItemsInProgress', 'ItemsCompleted', 'ItemsFailed', 'ItemsSkipped'), 3),
       graph('Open waves', last('WavesActive', 'WavesPaused', 'WavesBlocked'), 3),
       graph('Attempts', sum('Dispatched', 'AttemptsSucceeded', 'AttemptsFailed', 'AttemptsWithdrawn', 'AttemptsCancelled'), 3),
     ],
     [
-      graph('Agents', last('AgentsOk', 'AgentsWarning', 'AgentsCritical'), 3, sum('Heartbeats')),
-      graph('Decisions', [...times('DecisionSeconds'), ...times('DispatchDelaySeconds')], 3),
-      graph('Mended or late', sum('LateMessages', 'Timeouts', 'DriversReplaced', 'IndexBehind', 'ExecutionsFailed', 'TickFailures'), 3),
+      graph('Agents', last('AgentsOk', 'AgentsWarning', 'AgentsCritical'), 4, sum('Heartbeats')),
+      graph('Decisions', [...times('DecisionSeconds'), ...times('DispatchDelaySeconds')], 4),
+      graph('Mended or late', sum('LateMessages', 'Timeouts', 'DriversReplaced', 'IndexBehind', 'ExecutionsFailed', 'TickFailures'), 4),
+      graph('Oldest notice, seconds', last('OutboxAgeSeconds'), 4),
     ],
+  ];
+}
+
+/** What AWS says about what it runs for us. */
+function serviceRows(m: Monitored): IWidget[][] {
+  const calls = { period: Duration.minutes(1) };
+  const latency = [Stats.p(50), Stats.p(99)].map((statistic) => m.api.metricLatency({ ...calls, statistic }));
+  const failed = ofEach(m, (fn) => fn.metricErrors(calls));
+  const throttled = ofEach(m, (fn) => fn.metricThrottles(calls));
+  const executions = m.machines.flatMap((machine) => [machine.metricStarted(calls), machine.metricFailed(calls)]);
+  return [
     [
       graph('API', [m.api.metricCount(calls)], 3, [m.api.metricServerError(calls), m.api.metricClientError(calls)]),
-      graph(
-        'API, milliseconds',
-        [Stats.p(50), Stats.p(99)].map((statistic) => m.api.metricLatency({ ...calls, statistic })),
-        3,
-      ),
-      graph(
-        'Functions, failed calls',
-        ofEach(m, (fn) => fn.metricErrors(calls)),
-        3,
-        ofEach(m, (fn) => fn.metricThrottles(calls)),
-      ),
+      graph('API, milliseconds', latency, 3),
+      graph('Functions, failed and throttled calls', failed, 3, throttled),
     ],
     [
       graph('Table, units', tableMetrics(m, 'ConsumedReadCapacityUnits', 'ConsumedWriteCapacityUnits'), 3),
       graph('Table, refused', tableMetrics(m, 'ReadThrottleEvents', 'WriteThrottleEvents', 'TransactionConflict'), 3),
-      graph('Undelivered calls', [m.undelivered.metricApproximateNumberOfMessagesVisible(calls)], 3, [
-        ...m.machines.flatMap((machine) => [machine.metricStarted(calls), machine.metricFailed(calls)]),
-      ]),
+      graph('Executions, undelivered calls', executions, 3, [m.undelivered.metricApproximateNumberOfMessagesVisible(calls)]),
     ],
   ];
 }

@@ -20,7 +20,7 @@ export async function minuteTick(services: Services): Promise<void> {
   const parts: Readonly<Record<string, () => Promise<unknown>>> = {
     agents: measuring(() => agentsTick(services.engine, services.agents, () => services.clock.now() < end)),
     engine: () => engineTick(services.engine),
-    notices: () => outboxTick(services.notices),
+    notices: measuring(() => outboxTick(services.notices)),
     imports: () => resumeImports(services.imports, () => services.clock.now() < end),
     // Last: what it measures is what the tick leaves behind.
     waves: measuring(() => measureWaves(services.engine)),

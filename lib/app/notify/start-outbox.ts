@@ -1,3 +1,5 @@
+import type { Gauges } from '../../contracts/telemetry/metrics.ts';
+import { HOUR, SECOND } from '../../domain/shared/time.ts';
 import type { Clock, Logger, OutboxStarter } from '../ports.ts';
 import type { OutboxStore } from './ports.ts';
 
@@ -18,7 +20,19 @@ export interface OutboxTick {
   readonly starter: OutboxStarter;
 }
 
-/** The tick's part: one query, and the outbox function only where something is left (DESIGN §4). */
-export async function outboxTick({ clock, outbox, starter }: OutboxTick): Promise<void> {
-  if ((await outbox.due(clock.now(), 1)).length > 0) await starter.start([]);
+/** Longer than any try is put off. */
+const AHEAD = 2 * HOUR;
+/** So many of those next in line say how old the oldest is. */
+const SAMPLE = 20;
+
+/**
+ * The tick's part: one query, and the outbox function only where something is due (DESIGN §4). Answers how long the oldest has waited, also one whose
+ * next try is put off.
+ */
+export async function outboxTick({ clock, outbox, starter }: OutboxTick): Promise<Gauges> {
+  const now = clock.now();
+  const waiting = await outbox.due(now + AHEAD, SAMPLE);
+  if (waiting.some(({ next_try }) => next_try <= now)) await starter.start([]);
+  const oldest = Math.min(now, ...waiting.map(({ notice }) => notice.at));
+  return { OutboxAgeSeconds: (now - oldest) / SECOND };
 }

@@ -50,6 +50,7 @@ export const METRICS = {
   AgentsWarning: gauge('agents', AGENTS, ['state', 'warning']),
   AgentsCritical: gauge('agents', AGENTS, ['state', 'critical']),
   PlatformAlert: gauge('platform_alert', '1 while so many agents are silent that the service itself is suspected'),
+  OutboxAgeSeconds: { ...gauge('outbox_age_seconds', 'age of the oldest notice that was not delivered; 0 = none waits'), unit: 'Seconds' },
 } as const satisfies Record<string, Metric>;
 
 export type MetricName = keyof typeof METRICS;
