@@ -12,7 +12,12 @@ export function deployment(app: App, stage: StageSettings) {
   Tags.of(app).add('stage', stage.name);
   const terminationProtection = stage.keepData;
   const data = new DataStack(app, `BlockRollout-${stage.name}-Data`, { stage, terminationProtection });
-  const service = new ServiceStack(app, `BlockRollout-${stage.name}`, { stage, data: data.data, bundles: bundleFunctions() });
+  const service = new ServiceStack(app, `BlockRollout-${stage.name}`, {
+    stage,
+    data: data.data,
+    bundles: bundleFunctions(),
+    terminationProtection,
+  });
   return { data, service };
 }
 

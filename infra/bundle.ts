@@ -32,12 +32,11 @@ export function bundleFunctions(): Readonly<Record<string, Bundle>> {
     outExtension: { '.js': '.mjs' },
     bundle: true,
     minify: true,
-    // Names of classes are names of errors in the log.
-    keepNames: true,
     platform: 'node',
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
+    alias: { '@aws-sdk/credential-provider-node': join(ROOT, 'lib/lambda/credentials.ts') },
     banner: { js: REQUIRE },
     sourcemap: true,
     sourcesContent: false,
@@ -55,7 +54,8 @@ export function bundleFunctions(): Readonly<Record<string, Bundle>> {
 function writeWhole(path: string, contents: Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });
   if (isSame(path, contents)) return;
-  const fresh = `${path}.${process.pid}`;
+  // Not in its own folder, which is uploaded as it is.
+  const fresh = join(OUT, `.${process.pid}`);
   writeFileSync(fresh, contents);
   renameSync(fresh, path);
 }

@@ -9,11 +9,13 @@ export type Permission =
   | 'write table'
   /** The row of an access key, nothing else. */
   | 'use access keys'
-  | 'start executions'
+  | 'start waves'
+  | 'start enqueue runs'
   /** Ends the wait of a wave's execution. */
   | 'wake waves'
   | 'keep schedules'
   | 'publish notices'
+  | 'invoke trigger'
   | 'invoke outbox'
   | 'invoke render';
 
@@ -37,28 +39,34 @@ export const FUNCTIONS = {
     description: 'Heartbeats and action runs of agents',
     memory: 512,
     seconds: 15,
-    may: ['read table', 'write table', 'start executions', 'wake waves', 'invoke outbox'],
+    // It faces every cluster: it starts nothing and touches no schedule itself, but may ask.
+    may: ['read table', 'write table', 'wake waves', 'invoke trigger', 'invoke outbox'],
   },
   api: {
     description: 'The API for people and programs',
     memory: 1_024,
     seconds: MOST_SECONDS,
-    may: ['read table', 'write table', 'start executions', 'wake waves', 'keep schedules', 'invoke outbox', 'invoke render'],
+    may: [
+      'read table',
+      'write table',
+      'start waves',
+      'start enqueue runs',
+      'wake waves',
+      'keep schedules',
+      'invoke outbox',
+      'invoke render',
+    ],
   },
   authorizer: { description: 'Says who calls the API', memory: 512, seconds: 10, may: ['use access keys'] },
   'wave-plan': {
     description: 'Decides about a wave; starts drivers of waves and the next generation',
     ...workflowStep,
-    may: ['read table', 'write table', 'start executions', 'wake waves', 'invoke outbox'],
+    may: ['read table', 'write table', 'start waves', 'start enqueue runs', 'wake waves', 'invoke outbox'],
   },
   'wave-dispatch': { description: 'Starts a batch of items', ...workflowStep, may: ['read table', 'write table'] },
   'wave-await': { description: 'Keeps the token of a waiting wave', ...workflowStep, may: ['read table', 'write table', 'wake waves'] },
   'wave-end': { description: 'Records why an execution failed', ...workflowStep, may: ['know table'] },
-  'enqueue-plan': {
-    description: 'Cuts the targets of an enqueue run into pages',
-    ...workflowStep,
-    may: ['read table', 'write table', 'start executions', 'wake waves'],
-  },
+  'enqueue-plan': { description: 'Cuts the targets of an enqueue run into pages', ...workflowStep, may: ['read table'] },
   'enqueue-page': {
     description: 'Looks at a page of targets and makes items where there is demand',
     ...workflowStep,
@@ -68,21 +76,30 @@ export const FUNCTIONS = {
     description: 'Target of the schedules of cron rollout configs; starts enqueue runs',
     memory: 512,
     seconds: MOST_SECONDS,
-    may: ['read table', 'write table', 'start executions'],
+    may: ['read table', 'write table', 'start enqueue runs'],
     asynchronous: true,
   },
   tick: {
     description: 'Each minute: everything that is due and that nobody did',
     memory: 1_024,
     seconds: 55,
-    may: ['read table', 'write table', 'start executions', 'wake waves', 'keep schedules', 'invoke outbox', 'invoke render'],
+    may: [
+      'read table',
+      'write table',
+      'start waves',
+      'start enqueue runs',
+      'wake waves',
+      'keep schedules',
+      'invoke outbox',
+      'invoke render',
+    ],
     asynchronous: true,
   },
   'execution-watch': {
     description: 'Starts a successor for an execution that ended while its work still needs one',
     memory: 512,
     seconds: MOST_SECONDS,
-    may: ['read table', 'write table', 'start executions'],
+    may: ['read table', 'write table', 'start waves', 'start enqueue runs'],
     asynchronous: true,
   },
   outbox: {

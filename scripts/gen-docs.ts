@@ -1,6 +1,7 @@
 // Writes the generated pages of docs/, or with --check only says which are not what the code says.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PAGES } from './docs/pages.ts';
+import { withPermissions } from './docs/permissions.ts';
 
 const check = process.argv.includes('--check');
 
@@ -18,6 +19,12 @@ for (const [path, page] of stale) {
   else writeFileSync(path, page());
 }
 if (check && stale.length > 0) process.exitCode = 1;
+// The table of permissions comes from the template, which takes some seconds to make: test/infra compares it, not `--check`.
+if (!check) {
+  const [{ synthesize }, { STAGES }] = await Promise.all([import('./docs/deployed.ts'), import('../infra/stages.ts')]);
+  const path = 'docs/architecture.md';
+  writeFileSync(path, withPermissions(readFileSync(path, 'utf8'), synthesize(STAGES.prod)));
+}
 console.log(
   check
     ? `${Object.keys(PAGES).length} generated pages checked.`

@@ -31,9 +31,10 @@ export function grantPermissions(resources: Resources): void {
 
 function grantsOf({ data, functions, machines, schedules, notices }: Resources): Grants {
   const table = { TABLE_NAME: data.table.tableName };
-  const invoke = (name: FunctionName, variable: string) => (to: LambdaFunction) => {
+  /** Granted and told; the version suffixes of a whole function are not needed. */
+  const invoke = (name: FunctionName, variable: string, value: 'functionName' | 'functionArn') => (to: LambdaFunction) => {
     functions.of(name).grantInvokeLatestVersion(to);
-    return { [variable]: functions.of(name).functionName };
+    return { [variable]: functions.of(name)[value] };
   };
   return {
     'know table': () => table,
@@ -49,9 +50,13 @@ function grantsOf({ data, functions, machines, schedules, notices }: Resources):
       data.grantKeys(to);
       return table;
     },
-    'start executions': (to) => {
-      for (const { machine } of Object.values(machines)) machine.grantStartExecution(to);
-      return { WAVE_MACHINE_ARN: machines.wave.machine.stateMachineArn, ENQUEUE_MACHINE_ARN: machines.enqueue.machine.stateMachineArn };
+    'start waves': (to) => {
+      machines.wave.machine.grantStartExecution(to);
+      return { WAVE_MACHINE_ARN: machines.wave.machine.stateMachineArn };
+    },
+    'start enqueue runs': (to) => {
+      machines.enqueue.machine.grantStartExecution(to);
+      return { ENQUEUE_MACHINE_ARN: machines.enqueue.machine.stateMachineArn };
     },
     'wake waves': (to) => {
       machines.wave.machine.grant(to, 'states:SendTaskSuccess');
@@ -66,7 +71,8 @@ function grantsOf({ data, functions, machines, schedules, notices }: Resources):
       });
       return { NOTICES_TOPIC_ARN: notices.topicArn };
     },
-    'invoke outbox': invoke('outbox', 'OUTBOX_FUNCTION_NAME'),
-    'invoke render': invoke('render', 'RENDER_FUNCTION_NAME'),
+    'invoke trigger': invoke('trigger', 'TRIGGER_FUNCTION_ARN', 'functionArn'),
+    'invoke outbox': invoke('outbox', 'OUTBOX_FUNCTION_NAME', 'functionName'),
+    'invoke render': invoke('render', 'RENDER_FUNCTION_NAME', 'functionName'),
   };
 }

@@ -1,10 +1,12 @@
 import { documentClient } from '../adapters/dynamodb/client.ts';
+import { askedStarter } from '../adapters/lambda/asked-starter.ts';
 import { caller, outboxStarter } from '../adapters/lambda/invoke.ts';
 import { lambdaTelemetry, localTelemetry, type Telemetry } from '../adapters/observability/telemetry.ts';
 import { schedulerFrom } from '../adapters/scheduler/eventbridge.ts';
 import { stepFunctionsStarter } from '../adapters/stepfunctions/starter.ts';
 import { SystemClock } from '../adapters/system/clock.ts';
 import { RemoteRenderer } from '../adapters/templates/remote-renderer.ts';
+import type { WorkflowStarter } from '../app/ports.ts';
 import type { Services } from '../app/services.ts';
 import { compose } from './compose.ts';
 import { type Environment, type FunctionName, readEnvironment } from './environment.ts';
@@ -29,7 +31,7 @@ export const servicesOfTable = (table: string): Services =>
   );
 
 function servicesOf(environment: Environment, { log, metrics }: Telemetry): Services {
-  const { TABLE_NAME, WAVE_MACHINE_ARN, ENQUEUE_MACHINE_ARN, WAVE_DEFINITION, OUTBOX_FUNCTION_NAME, RENDER_FUNCTION_NAME } = environment;
+  const { TABLE_NAME, WAVE_DEFINITION, OUTBOX_FUNCTION_NAME, RENDER_FUNCTION_NAME } = environment;
   return compose({
     sender: documentClient({}),
     table: TABLE_NAME,
@@ -38,7 +40,7 @@ function servicesOf(environment: Environment, { log, metrics }: Telemetry): Serv
     metrics,
     random: Math.random,
     renderer: new RemoteRenderer(caller(RENDER_FUNCTION_NAME, 'RENDER_FUNCTION_NAME')),
-    workflows: stepFunctionsStarter({ wave: WAVE_MACHINE_ARN ?? null, enqueue: ENQUEUE_MACHINE_ARN ?? null }),
+    workflows: starterOf(environment),
     scheduler: schedulerFrom({
       group: environment.SCHEDULE_GROUP_NAME,
       role_arn: environment.SCHEDULE_ROLE_ARN,
@@ -50,4 +52,10 @@ function servicesOf(environment: Environment, { log, metrics }: Telemetry): Serv
     gatherMs: 0,
     ...(WAVE_DEFINITION === undefined ? {} : { definition: WAVE_DEFINITION }),
   }).services;
+}
+
+/** A function that may start no enqueue run asks the one that may (DESIGN §6). */
+function starterOf({ WAVE_MACHINE_ARN, ENQUEUE_MACHINE_ARN, TRIGGER_FUNCTION_ARN }: Environment): WorkflowStarter {
+  const own = stepFunctionsStarter({ wave: WAVE_MACHINE_ARN ?? null, enqueue: ENQUEUE_MACHINE_ARN ?? null });
+  return ENQUEUE_MACHINE_ARN === undefined && TRIGGER_FUNCTION_ARN !== undefined ? askedStarter(TRIGGER_FUNCTION_ARN, own) : own;
 }

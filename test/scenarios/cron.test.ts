@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
+import { demandOf } from '../../lib/app/engine/demands.ts';
+import { enqueueRunOf } from '../../lib/app/engine/enqueue-run.ts';
 import { OPERATOR_BLOCK } from '../../lib/domain/shared/fleet.ts';
 import type { Item } from '../../lib/domain/shared/rollout.ts';
 import { localContext } from '../../local/lambda.ts';
@@ -196,3 +198,17 @@ test('SPEC §2.8 a schedule does not make its blocks its own: reconciliation sti
   await play(5);
   expect((await world.waves()).map(line)).toEqual(['2 = 2+0+0+0+0', '2 = 2+0+0+0+0']);
 }, 120_000);
+
+test('a run that a function owes which may start nothing itself is started by the trigger, once', async () => {
+  await fleetOf(2, '2026-06-01T19:50:10Z');
+  const { engine } = world.runtime.services;
+  const demand = demandOf(engine, { requested_by: 'agent' });
+  await engine.engine.putEnqueueRun(enqueueRunOf(demand), null);
+  const ask = () => world.runtime.functions.trigger({ enqueue_run: demand.id }, localContext('trigger', 'test'));
+  // The call may come twice, which is the same execution, and again after its work was done.
+  expect([await ask(), await ask()]).toEqual([{ started: true }, { started: true }]);
+  await world.play(2, 1);
+  expect(await engine.engine.enqueueRun(demand.id)).toMatchObject({ status: 'done', generation: 0 });
+  expect(await ask()).toEqual({ started: false });
+  await expect(world.runtime.functions.trigger({ enqueue_run: '../../x' }, localContext('trigger', 'test'))).rejects.toThrow(/trigger/);
+}, 60_000);

@@ -43,7 +43,7 @@ export function changedSources(): string {
   for (const part of ['lib', 'functions', 'infra', 'cdk.json', 'package.json', 'tsconfig.json'])
     cpSync(join(ROOT, part), join(copy, part), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  edit(join(copy, 'lib/lambda/cold-start.ts'), (text) =>
+  edit(join(copy, 'lib/lambda/once.ts'), (text) =>
     text.replace('return handler(event, context);', "process.stdout.write('the changed version\\n');\n    return handler(event, context);"),
   );
   edit(join(copy, 'infra/workflows/wave.asl.json'), (text) => text.replace('"Comment": "', '"Comment": "The changed version. '));
