@@ -20,17 +20,15 @@ export class SnsNotifier implements Notifier {
 
   async send(messages: readonly NoticeMessage[]): Promise<ReadonlySet<string>> {
     const taken = new Set<string>();
-    for (let i = 0; i < messages.length; i += BATCH) {
-      const entries = messages.slice(i, i + BATCH).map(entryOf);
-      const answer = await this.#client
-        .send(new PublishBatchCommand({ TopicArn: this.#topic, PublishBatchRequestEntries: entries }))
-        .catch((error: unknown) => {
-          // What an earlier call has sent is sent.
-          if (taken.size === 0) throw error;
-          return null;
-        });
-      if (answer === null) break;
-      for (const { Id } of answer.Successful ?? []) if (Id !== undefined) taken.add(Id);
+    try {
+      for (let i = 0; i < messages.length; i += BATCH) {
+        const PublishBatchRequestEntries = messages.slice(i, i + BATCH).map(entryOf);
+        const { Successful } = await this.#client.send(new PublishBatchCommand({ TopicArn: this.#topic, PublishBatchRequestEntries }));
+        for (const { Id } of Successful ?? []) if (Id !== undefined) taken.add(Id);
+      }
+    } catch (error) {
+      // What an earlier call has sent is sent.
+      if (taken.size === 0) throw error;
     }
     return taken;
   }
