@@ -149,6 +149,7 @@ function resourceServices(engine: EngineServices, agents: AgentServices): Resour
     objects,
     settings,
     log,
+    renderer: engine.renderer,
     crypto: systemKeyCrypto,
     demands: { run: (demand) => demandWritten(engine, demand) },
     changes: { changed: (change) => followed(engine, change) },
@@ -168,6 +169,7 @@ function importServices(engine: EngineServices, resources: ResourceServices, imp
     settings,
     imports,
     configs: configBuilder,
+    renderer: engine.renderer,
     changed: (change) => followed(engine, change),
     demandWritten: (demand) => demandWritten(engine, demand),
     selectorProblem: (selector) => {

@@ -3,6 +3,7 @@
  * Goal: 10,000 clusters well under a minute; printed, not asserted, because a busy machine says nothing about the program.
  */
 import { DynamoImportStore } from '../../lib/adapters/dynamodb/import-store.ts';
+import { NunjucksRenderer } from '../../lib/adapters/templates/renderer.ts';
 import { continueImport } from '../../lib/app/import/advance.ts';
 import { configBuilder } from '../../lib/app/import/config-builder.ts';
 import type { ImportServices } from '../../lib/app/import/ports.ts';
@@ -14,7 +15,15 @@ const CLUSTERS = 10_000;
 
 const { table, clock, ids, objects, settings, also, stop } = await embedded();
 const services: ImportServices = {
-  ...{ clock, ids, objects, settings, configs: configBuilder, imports: new DynamoImportStore(table, clock, ids, also) },
+  ...{
+    clock,
+    ids,
+    objects,
+    settings,
+    configs: configBuilder,
+    renderer: new NunjucksRenderer(),
+    imports: new DynamoImportStore(table, clock, ids, also),
+  },
   changed: () => Promise.resolve(),
   demandWritten: () => Promise.resolve(),
   selectorProblem: () => null,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { documentClient, type Sender, Table } from '../../lib/adapters/dynamodb/client.ts';
 import { DynamoImportStore } from '../../lib/adapters/dynamodb/import-store.ts';
 import { keys } from '../../lib/adapters/dynamodb/keys.ts';
+import { NunjucksRenderer } from '../../lib/adapters/templates/renderer.ts';
 import { derivedId } from '../../lib/app/derived-ids.ts';
 import { continueImport, noCounts } from '../../lib/app/import/advance.ts';
 import { configBuilder } from '../../lib/app/import/config-builder.ts';
@@ -281,7 +282,15 @@ describe('clusters', () => {
 
 function services(imports: DynamoImportStore): ImportServices {
   return {
-    ...{ clock: env.clock, ids: env.ids, objects: env.objects, settings: env.settings, imports, configs: configBuilder },
+    ...{
+      clock: env.clock,
+      ids: env.ids,
+      objects: env.objects,
+      settings: env.settings,
+      imports,
+      configs: configBuilder,
+      renderer: new NunjucksRenderer(),
+    },
     changed: () => Promise.resolve(),
     demandWritten: () => Promise.resolve(),
     selectorProblem: () => null,

@@ -1,4 +1,5 @@
 import { SystemIds } from '../../lib/adapters/system/ids.ts';
+import { NunjucksRenderer } from '../../lib/adapters/templates/renderer.ts';
 import { configBuilder } from '../../lib/app/import/config-builder.ts';
 import type { ImportRow, ImportServices, ImportState, ImportStore, ImportUnit, UnitChange } from '../../lib/app/import/ports.ts';
 import type { Demand, Ids, ObjectType, ObjectTypes } from '../../lib/app/ports.ts';
@@ -50,6 +51,7 @@ export class FakeImports implements ImportStore {
       settings: { read: () => Promise.resolve(this.settings) },
       imports: this,
       configs: configBuilder,
+      renderer: new NunjucksRenderer(),
       changed: (change) => Promise.resolve(void this.changes.push(`${change.type} ${change.fields.join(',')}`)),
       demandWritten: () => Promise.resolve(),
       selectorProblem: () => null,

@@ -7,7 +7,7 @@ const BATCH = 10;
 
 /**
  * The notices topic (SPEC §11). Subscribers filter by the attributes; a webhook is an HTTPS subscription, which SNS signs, retries and counts
- * (docs/decisions/0009).
+ * (docs/decisions/0010).
  */
 export class SnsNotifier implements Notifier {
   readonly #client: SNSClient;

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { type FleetFile, fleetFile } from '../../contracts/fleet.ts';
 import { valueProblems } from '../../contracts/object-keys.ts';
 import { parseWindow } from '../../domain/windows/parse-window.ts';
+import type { TemplateProblem, Templates } from '../engine/check-templates.ts';
 import { type Mistake, type Path, readStrictYaml, type StrictYaml } from '../yaml/strict-yaml.ts';
 import { at, mistakesOf } from './reasons.ts';
 import { TARGET_FIELDS, type TargetKind, withTargetIds } from './targets.ts';
@@ -11,7 +12,12 @@ export type { Mistake };
 
 /** SPEC §13 "Everything is checked first": either the whole file or every mistake in it, in the order of the file. */
 export type Checked =
-  | { readonly ok: true; readonly fleet: FleetFile; readonly targets: readonly NamedTarget[] }
+  | {
+      readonly ok: true;
+      readonly fleet: FleetFile;
+      readonly targets: readonly NamedTarget[];
+      readonly templates: readonly NamedTemplates[];
+    }
   | { readonly ok: false; readonly mistakes: readonly Mistake[] };
 
 /** An organization or workspace in the scope of a config, and what to say when there is no such thing. */
@@ -19,6 +25,12 @@ export interface NamedTarget {
   readonly kind: TargetKind;
   readonly text: string;
   readonly mistake: Mistake;
+}
+
+/** The templates of a config, and what to say of one that cannot be rendered. */
+export interface NamedTemplates {
+  readonly templates: Templates;
+  mistake(problem: TemplateProblem): Mistake;
 }
 
 /** Checks one entry of rollout_configs (the API's fields); answers the schema's issues, none when it is right. */
@@ -55,7 +67,9 @@ export function checkFleet(text: string, checks: Checks): Checked {
     ...rolloutConfigs(yaml, checks.config),
     ...simulationRules(yaml, checks.selector),
   ];
-  return parsed.success && mistakes.length === 0 ? { ok: true, fleet: parsed.data, targets: namedTargets(yaml) } : refused(mistakes);
+  return parsed.success && mistakes.length === 0
+    ? { ok: true, fleet: parsed.data, targets: namedTargets(yaml), templates: namedTemplates(yaml) }
+    : refused(mistakes);
 }
 
 function refused(mistakes: readonly Mistake[]): Checked {
@@ -198,6 +212,22 @@ function namedTargets(yaml: StrictYaml): NamedTarget[] {
       });
     }),
   );
+}
+
+/** Each field was checked: it is a text or not there. */
+function namedTemplates(yaml: StrictYaml): NamedTemplates[] {
+  return entries(root(yaml), 'rollout_configs').map(({ path, value }) => {
+    const text = (field: string): string | null => (typeof value[field] === 'string' ? value[field] : null);
+    return {
+      templates: {
+        target_kind: value['target_kind'] === 'workspace' ? 'workspace' : 'k8s_cluster',
+        target_version: text('target_version'),
+        block_config_template: text('block_config_template'),
+        template_block: text('template_block'),
+      },
+      mistake: ({ field, reason }) => at(yaml, [...path, field], 'value', `the template cannot be rendered: ${reason}`),
+    };
+  });
 }
 
 function simulationRules(yaml: StrictYaml, check: SelectorCheck): Mistake[] {

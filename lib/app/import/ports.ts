@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { Json, Managed } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig, SystemSettings } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
+import type { Renderer } from '../engine/renderer.ts';
 import type { Also, Clock, Demand, Ids, ObjectStore, ObjectType, SettingsStore } from '../ports.ts';
 
 /** What an import counts (SPEC §13), in the order in which the file names them. */
@@ -152,6 +153,7 @@ export interface ImportServices {
   readonly settings: Pick<SettingsStore, 'read'>;
   readonly imports: ImportStore;
   readonly configs: ConfigBuilder;
+  readonly renderer: Renderer;
   /** What the import changed (not: made anew), so that waves which it concerns are looked at: best effort. */
   changed(change: { readonly type: ObjectType | 'settings'; readonly id: string; readonly fields: readonly string[] }): Promise<void>;
   /** A demand was committed: best effort, the tick takes up what was left. */

@@ -1,9 +1,12 @@
 import { gunzipSync } from 'node:zlib';
 import type { FleetFile } from '../../contracts/fleet.ts';
+import type { JsonObject } from '../../domain/shared/fleet.ts';
 import { SECOND } from '../../domain/shared/time.ts';
+import { templateProblems } from '../engine/check-templates.ts';
+import { settingsContext } from '../engine/render.ts';
 import { AppError, invalid, unavailable } from '../errors.ts';
 import { continueImport, IMPORT_PATIENCE, noCounts } from './advance.ts';
-import { checkFleet, type Mistake, type NamedTarget } from './check.ts';
+import { checkFleet, type Mistake, type NamedTarget, type NamedTemplates } from './check.ts';
 import type { Counts, ImportRow, ImportServices } from './ports.ts';
 import { targetId } from './targets.ts';
 import { pagesOf, recordsIn, unitsOf } from './units.ts';
@@ -46,8 +49,11 @@ export async function startImport(services: ImportServices, { body, actor, prune
   const selector = (text: string) => services.selectorProblem(text);
   const checked = checkFleet(textOf(body), { config: (fields) => configs.check(fields), selector });
   if (!checked.ok) throw refusedFile(checked.mistakes);
-  const unknown = await unknownTargets(services, checked.fleet, checked.targets);
-  if (unknown.length > 0) throw refusedFile(unknown);
+  const wrong = [
+    ...(await unknownTargets(services, checked.fleet, checked.targets)),
+    ...(await brokenTemplates(services, checked.fleet, checked.templates)),
+  ];
+  if (wrong.length > 0) throw refusedFile(wrong);
   const units = unitsOf(checked.fleet, ids);
   const pages = pagesOf(units);
   const now = clock.now();
@@ -130,6 +136,18 @@ export function refusedFile(mistakes: readonly Mistake[]): AppError {
   const more = mistakes.length - problems.length;
   if (more > 0) problems.push({ code: 'invalid', detail: `… and ${more} more mistakes`, attr: null });
   return problems.length === 0 ? invalid(null, 'The fleet file is wrong.') : new AppError('invalid', problems);
+}
+
+/** SPEC §8, with the settings as they will be. */
+async function brokenTemplates(services: ImportServices, fleet: FleetFile, named: readonly NamedTemplates[]): Promise<Mistake[]> {
+  if (named.length === 0) return [];
+  const settings = { ...settingsContext(await services.settings.read()), ...(fleet.system_config as JsonObject | undefined) };
+  const problems = await templateProblems(
+    services.renderer,
+    settings,
+    named.map(({ templates }) => templates),
+  );
+  return named.flatMap(({ mistake }, index) => (problems[index] ?? []).map(mistake));
 }
 
 /** SPEC §1 "Scope": a config that names an organization or workspace which neither the file nor the fleet has is refused. */

@@ -1,5 +1,7 @@
 import { scheduledFrom } from '../../domain/recurrence/schedule.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
+import { sameTemplates, templateProblems } from '../engine/check-templates.ts';
+import { settingsContext } from '../engine/render.ts';
 import { AppError, invalid } from '../errors.ts';
 import { configId } from '../import/units.ts';
 import { newManaged } from '../managed.ts';
@@ -85,6 +87,7 @@ async function check(
 ): Promise<Set<string>> {
   const problems = configProblems(config);
   if (problems.length > 0) throw new AppError('invalid', problems);
+  if (before === null || !sameTemplates(before, config)) await refuseTemplates(services, config);
   await requireTargets(services, config, before);
   await requireWindow(services, config.maintenance_window, null, before?.maintenance_window ?? null);
   if (before === null) await refuseSecondSystemConfig(services, config);
@@ -92,6 +95,15 @@ async function check(
   requireExpected(expected, targets.size);
   await refuseOpposite(services, config, targets);
   return targets;
+}
+
+async function refuseTemplates({ renderer, settings }: ResourceServices, config: BlockRolloutConfig): Promise<void> {
+  const [problems = []] = await templateProblems(renderer, settingsContext(await settings.read()), [config]);
+  if (problems.length === 0) return;
+  throw new AppError(
+    'invalid',
+    problems.map(({ field, reason }) => ({ code: 'template_error', detail: reason, attr: field })),
+  );
 }
 
 /** SPEC §1: unknown ones are refused; ones that were archived since may stay and match nothing. */

@@ -1,6 +1,7 @@
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import type { Target } from '../engine/enqueue-targets.ts';
 import type { WindowOwner } from '../engine/ports.ts';
+import type { Renderer } from '../engine/renderer.ts';
 import type { KeyCrypto } from '../keys/format.ts';
 import type { AccessKey, Clock, Demand, Ids, Logger, ObjectStore, ObjectType, SettingsStore } from '../ports.ts';
 import type { ScheduleStore } from '../schedules/ports.ts';
@@ -11,6 +12,7 @@ export interface ResourceServices {
   readonly ids: Ids;
   readonly objects: ObjectStore;
   readonly settings: SettingsStore;
+  readonly renderer: Renderer;
   readonly crypto: KeyCrypto;
   /** Starts the work that a committed change owes; best effort, the tick takes up what was left. */
   readonly demands: { run(demand: Demand): Promise<void> };

@@ -26,6 +26,50 @@ const create = (fields: object) => api.post('block-rollout-configs/', { ...trigg
 let serial = 0;
 const fresh = () => ({ block_name: `block-${++serial}` });
 
+describe('B42 B43 a template that cannot be rendered is refused when it is saved', () => {
+  it.each([
+    ['target_version', '{{ system_config.OPERATOR_BLOCK_VERSION', /^line 1/],
+    ['target_version', '{{ range.constructor("return process")() }}', /^line 1/],
+    ['target_version', '{{ clustr.name }}', /^line 1: clustr is not defined/],
+    ['target_version', '{{ system_config.NOBODY_SET_IT }}', /system_config.NOBODY_SET_IT is not defined/],
+    ['target_version', '{{ "" }}', /empty/],
+    ['template_block', '{% include "/etc/passwd" %}', /include/],
+    ['block_config_template', 'a: 1\nregion: {{ cluster.regoin }}\n', /^line 2: cluster.regoin is not defined/],
+    ['block_config_template', 'a: 1\nb: {{ now }}\n', /^line 2: "now"/],
+    ['block_config_template', 'replicas: 3\nx: 1\nreplicas: 5\n', /line 3/],
+    ['block_config_template', '- a\n- b\n', /must be a map/],
+    ['block_config_template', '{% for i in range(3000000) %}{% endfor %}', /range/],
+  ])('%s: %s', async (field, template, detail) => {
+    const answer = await create({ ...fresh(), [field]: template });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ code: 'template_error', attr: field }] } });
+    expect(answer.body.errors[0].detail).toMatch(detail);
+  });
+
+  it('also on a change, and each field that is wrong is named; another change of the same config is not held up', async () => {
+    const { body } = await create({ ...fresh(), target_version: '1.0.0' });
+    const path = `block-rollout-configs/${body.id}/`;
+    const wrong = await api.send('PATCH', path, { body: { target_version: '{{ a }}', block_config_template: 'b: {{ c }}' } });
+    expect([wrong.status, attrs(wrong)]).toEqual([400, ['target_version', 'block_config_template']]);
+    expect((await api.send('PATCH', path, { body: { max_retries: 1 } })).status).toBe(200);
+    expect((await api.get(path)).body).toMatchObject({ target_version: '1.0.0', block_config_template: null });
+  });
+
+  it.each([
+    ['{{ cluster.labels.version }}', 'k8s_cluster'],
+    ["{{ workspace.labels['example.org/version'] }}", 'workspace'],
+    ["{{ organization.labels.get('version') }}", 'k8s_cluster'],
+    ["{% for name in ['a', 'b'] %}{{ cluster.labels[name] }}{% endfor %}", 'k8s_cluster'],
+    ['{{ system_config.OPERATOR_BLOCK_VERSION }}', 'k8s_cluster'],
+  ])('not for labels, which are each target’s own: %s', async (target_version, target_kind) => {
+    expect((await create({ ...fresh(), target_version, target_kind })).status).toBe(201);
+  });
+
+  it('a cluster is nothing that a workspace’s template can ask for', async () => {
+    const answer = await create({ ...fresh(), target_version: '{{ cluster.name }}', target_kind: 'workspace' });
+    expect([answer.status, attrs(answer)]).toEqual([400, ['target_version']]);
+  });
+});
+
 describe('B61 scope', () => {
   it.each([
     ['(a) missing lists mean the whole fleet, and the answer says how many', () => ({}), 10],

@@ -116,3 +116,34 @@ describe('what describes the service', () => {
     expect(await done(api.get('health/'))).toEqual({ status: 'ok' });
   });
 });
+
+test('B43 templates that cannot be rendered are named with line and path, and nothing is written', async () => {
+  const answer = await send(`apiVersion: block-rollout/v1
+system_config: {CHANNEL: stable}
+rollout_configs:
+  - {name: fine, kind: trigger, block_name: a, trigger_type: reconciliation, target_version: '{{ system_config.CHANNEL }}-{{ cluster.labels.size }}'}
+  - name: wrong
+    kind: trigger
+    block_name: b
+    trigger_type: reconciliation
+    target_version: '{{ system_config.CHANEL }}'
+    block_config_template: |
+      a: 1
+      b: {{ clustr.name }}
+organizations: [{name: nobody}]
+`);
+  expect(answer.status).toBe(400);
+  expect(answer.body.errors).toEqual([
+    {
+      code: 'invalid',
+      attr: 'rollout_configs[1].target_version',
+      detail: expect.stringMatching(/^line 9, column \d+: the template cannot be rendered: line 1: system_config.CHANEL is not defined/),
+    },
+    {
+      code: 'invalid',
+      attr: 'rollout_configs[1].block_config_template',
+      detail: expect.stringMatching(/^line 10, column \d+: the template cannot be rendered: line 2: clustr is not defined/),
+    },
+  ]);
+  expect((await api.get('organizations/?name=nobody')).body.count).toBe(0);
+});

@@ -94,7 +94,7 @@ describe('SystemConfig', () => {
 
   it('reconciles only what reads the changed key', async () => {
     const before = api.started.length;
-    await patch({ unrelated: 'x' });
+    await patch({ unrelated: 'x', CERT: '0.9.0' });
     expect(api.started.length).toBe(before);
     await api.post('block-rollout-configs/', {
       ...{

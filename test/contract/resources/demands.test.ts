@@ -81,6 +81,7 @@ describe('a change asks for a look at what it touches, and at nothing else (SPEC
   });
 
   it('a setting, for the configs that read it; whole reads count', async () => {
+    await patch('system-config/', { CERT: '0.9.0' });
     const one = (await done(api.post(configs, { ...trigger, block_name: 'b2', target_version: '{{ system_config.CERT }}' }))).id;
     const whole = (
       await done(

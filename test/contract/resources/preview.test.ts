@@ -58,7 +58,7 @@ describe('the preview of a config', () => {
     await cluster('by-hand', { installed_version: '1.0.0', auto_rollout: false });
     await cluster('cli', { installed_version: '1.0.0', created_by_component: 'cli' });
     await cluster('nameless', { installed_version: '1.0.0' }, { broken: 'yes' });
-    const template = '{% if cluster.labels.broken is defined %}{{ no_such_name }}{% endif %}1.16.0';
+    const template = '{% if cluster.labels.broken is defined %}{{ cluster.labels.no_such_name }}{% endif %}1.16.0';
     const config = await done(
       api.post(configs, { kind: 'trigger', trigger_type: 'reconciliation', block_name: BLOCK, target_version: template, active: false }),
     );
@@ -113,7 +113,7 @@ describe('the preview of a config', () => {
         kind: 'trigger',
         trigger_type: 'reconciliation',
         block_name: BLOCK,
-        target_version: '{{ no_such_name }}',
+        target_version: '{{ cluster.labels.no_such_name }}',
         active: false,
       }),
     );
