@@ -39,9 +39,11 @@ interface Identified {
   readonly id: string;
 }
 
+/** The lanes of a list, one after the other; from the one of this name on. */
+export type Lanes = (from: string | null) => AsyncIterable<Lane>;
+
 export interface ListOf<T extends Identified> {
-  /** One after the other. */
-  readonly lanes: readonly Lane[];
+  readonly lanes: Lanes;
   /** In the order asked for; missing ones are left out. */
   readonly load: (ids: readonly string[]) => Promise<readonly T[]>;
   /** What no index knows; null = every entry is shown. */
@@ -50,6 +52,37 @@ export interface ListOf<T extends Identified> {
   readonly count?: () => Promise<number>;
 }
 
+export const fixedLanes = (lanes: readonly Lane[]): Lanes =>
+  async function* from(name) {
+    const at = name === null ? 0 : lanes.findIndex((lane) => lane.name === name);
+    yield* at < 0 ? [] : lanes.slice(at);
+  };
+
+/** A few ids that are known already. */
+export const listedLane = (ids: readonly string[]): Lane => ({
+  name: 'listed',
+  places: async (after, limit) => {
+    const start = after === null ? 0 : ids.indexOf(after) + 1;
+    return ids.slice(start, start + limit);
+  },
+  count: async () => ids.length,
+});
+
+/** Several lanes that run from the newest on, as one: their places are ids, which sort by time. */
+export const mergedLane = (lanes: readonly Lane[]): Lane => ({
+  name: 'merged',
+  places: async (after, limit) => {
+    const found: string[] = [];
+    for (const group of groupsOf(lanes, LANES_AT_ONCE)) {
+      const some = (await Promise.all(group.map((lane) => lane.places(after, limit)))).flat();
+      found.push(...some);
+      found.sort().reverse().splice(limit);
+    }
+    return found;
+  },
+  count: () => summed(lanes),
+});
+
 const ROWS_AT_ONCE = 200;
 const KEYS_AT_ONCE = 1000;
 const LANES_AT_ONCE = 16;
@@ -57,14 +90,14 @@ const LANES_AT_ONCE = 16;
 const idOf = (place: string): string => place.slice(place.lastIndexOf('#') + 1);
 
 export async function readPage<T extends Identified>(list: ListOf<T>, request: PageRequest): Promise<Page<T>> {
-  const from = request.cursor === null ? null : readCursor(list.lanes, request.cursor);
+  const from = request.cursor === null ? null : readCursor(request.cursor);
   const known = from?.count ?? (await knownCount(list));
   const before = from?.before ?? (request.page - 1) * request.page_size;
   const window = new Window<T>(from === null ? before : 0, request.page_size);
   const limit = list.passes === null ? Math.min(window.toSkip + request.page_size, KEYS_AT_ONCE) : ROWS_AT_ONCE;
   for await (const stretch of walk(list.lanes, from, limit)) {
     for (const entry of await passing(list, stretch, window)) window.take(entry);
-    if (known !== null && window.full) break;
+    if (known !== null && (window.full || before + window.rows.length >= known)) break;
   }
   const count = known ?? window.passed;
   const shown = window.rows.length;
@@ -77,8 +110,15 @@ async function knownCount<T extends Identified>({ lanes, passes, count }: ListOf
   if (count !== undefined) return count();
   if (passes !== null) return null;
   let total = 0;
-  for (const group of groupsOf(lanes, LANES_AT_ONCE))
-    total += (await Promise.all(group.map((lane) => lane.count()))).reduce((sum, n) => sum + n, 0);
+  for await (const group of groups(lanes(null))) total += await summed(group);
+  return total;
+}
+
+async function summed(lanes: readonly Lane[]): Promise<number> {
+  let total = 0;
+  for (const group of groupsOf(lanes, LANES_AT_ONCE)) {
+    for (const count of await Promise.all(group.map((lane) => lane.count()))) total += count;
+  }
   return total;
 }
 
@@ -155,12 +195,26 @@ class Window<T> {
 }
 
 /** Each lane's first stretch is read together with its neighbours': most lanes of a platform-wide list are short. */
-async function* walk(lanes: readonly Lane[], from: Spot | null, limit: number): AsyncGenerator<Stretch> {
-  const at = from === null ? 0 : lanes.findIndex((lane) => lane.name === from.lane);
-  for (const group of groupsOf(lanes.slice(at), LANES_AT_ONCE)) {
+async function* walk(lanes: Lanes, from: Spot | null, limit: number): AsyncGenerator<Stretch> {
+  let isFirst = from !== null;
+  for await (const group of groups(lanes(from?.lane ?? null))) {
+    if (isFirst && group[0]?.name !== from?.lane) throw noCursor();
+    isFirst = false;
     const firsts = await Promise.all(group.map((lane) => lane.places(lane.name === from?.lane ? from.place : null, limit)));
     for (const [n, lane] of group.entries()) yield* rest(lane, firsts[n] ?? [], limit);
   }
+  if (isFirst) throw noCursor();
+}
+
+async function* groups(lanes: AsyncIterable<Lane>): AsyncGenerator<Lane[]> {
+  let group: Lane[] = [];
+  for await (const lane of lanes) {
+    group.push(lane);
+    if (group.length < LANES_AT_ONCE) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
 }
 
 async function* rest(lane: Lane, first: readonly string[], limit: number): AsyncGenerator<Stretch> {
@@ -182,13 +236,15 @@ interface Cursor extends Spot {
 const writeCursor = ({ lane, place, count, before }: Cursor): string =>
   Buffer.from(JSON.stringify([lane, place, count, before])).toString('base64url');
 
-/** It comes from outside: only places of these very lanes are taken. */
-function readCursor(lanes: readonly Lane[], text: string): Cursor {
+const noCursor = () => invalid('cursor', 'is not a cursor of this list; take it from the "next" of the page before.');
+
+/** It comes from outside: it can name a place in one of the list's own lanes, and nothing else. */
+function readCursor(text: string): Cursor {
   const [lane, place, count, before] = parsed(text);
   const isNumber = (n: unknown): n is number => typeof n === 'number' && Number.isSafeInteger(n) && n >= 0;
-  if (typeof place === 'string' && /^[-0-9a-z#]{1,200}$/.test(place) && isNumber(count) && isNumber(before))
-    for (const { name } of lanes) if (name === lane) return { lane: name, place, count, before };
-  throw invalid('cursor', 'is not a cursor of this list; take it from the "next" of the page before.');
+  const isPlace = typeof place === 'string' && /^[-0-9a-z#]{1,200}$/.test(place);
+  if (typeof lane === 'string' && isPlace && isNumber(count) && isNumber(before)) return { lane, place, count, before };
+  throw noCursor();
 }
 
 function parsed(text: string): readonly unknown[] {

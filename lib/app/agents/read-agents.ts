@@ -6,7 +6,7 @@ import { derivedId } from '../derived-ids.ts';
 import { auditOf } from '../engine/audit.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { notFound } from '../errors.ts';
-import { type Page, type PageRequest, readPage } from '../paging.ts';
+import { fixedLanes, type Page, type PageRequest, readPage } from '../paging.ts';
 import { healthState } from './health.ts';
 import type { Presence } from './presence.ts';
 
@@ -41,7 +41,7 @@ export async function listAgents(services: EngineServices, filters: AgentFilters
   const search = filters.search?.toLowerCase();
   const found = await readPage<Presence>(
     {
-      lanes: await lanesOf(services, filters),
+      lanes: fixedLanes(await lanesOf(services, filters)),
       load: (ids) => services.presence.getMany(ids),
       passes: (agent) =>
         isRegistered(agent) &&

@@ -1,7 +1,5 @@
-import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
-import { invalid } from '../errors.ts';
-import type { Page, PageRequest } from '../paging.ts';
-import type { KeyPage } from '../ports.ts';
+import type { ActionRun, Counters, Item, ItemStatus, Wave } from '../../domain/shared/rollout.ts';
+import { fixedLanes, type Lane, type Lanes, listedLane, mergedLane, type Page, type PageRequest, readPage } from '../paging.ts';
 import type { EngineServices } from './services.ts';
 
 export interface CommonFilters {
@@ -31,113 +29,176 @@ export interface RunFilters extends CommonFilters {
   readonly status?: string;
 }
 
-/** Numeric pages reach so deep; beyond that the cursor goes on (SPEC §9). */
-const DEEPEST = 10_000;
-
 /** Newest first. Waves are few beside items; their counters are read with them. */
-export async function listWaves(services: EngineServices, filters: WaveFilters, page: PageRequest): Promise<Page<Wave>> {
-  const ids = await everyId((o) => services.engine.waveIds(o));
-  const filtered = filters.rollout_config !== undefined || filters.status !== undefined || hasText(filters) || filters.archived !== null;
-  const load = async (some: readonly string[]): Promise<Wave[]> => {
-    const states = await Promise.all(some.map((id) => services.engine.wave(id)));
-    return states.flatMap((s) => (s === null ? [] : [s.wave]));
-  };
-  if (!filtered) return pageOf(ids, page, load);
-  const waves = await inChunks(ids, load);
-  return pageOf(
-    waves.filter(
-      (w) =>
-        (filters.rollout_config === undefined || w.rollout_config === filters.rollout_config) &&
-        (filters.status === undefined || w.status === filters.status) &&
-        (filters.archived === null || w.archived === filters.archived) &&
-        matchesText(filters, [w.batch_identifier, w.name, w.block_name]),
-    ),
+export function listWaves(services: EngineServices, filters: WaveFilters, page: PageRequest): Promise<Page<Wave>> {
+  const { rollout_config, status, archived } = filters;
+  return readPage<Wave>(
+    {
+      lanes: fixedLanes([services.lists.waves()]),
+      load: (ids) => wavesOf(services, ids),
+      passes: anyOf(rollout_config, status, archived ?? undefined, filters.name_exact, filters.search)
+        ? (w) =>
+            same(rollout_config, w.rollout_config) &&
+            same(status, w.status) &&
+            same(archived ?? undefined, w.archived) &&
+            matchesText(filters, [w.batch_identifier, w.name, w.block_name])
+        : null,
+    },
     page,
-    async (some) => [...some],
   );
 }
 
-/** Items of one wave, or of all waves, newest wave first; within a wave in the order in which they were made. */
+async function wavesOf(services: EngineServices, ids: readonly string[]): Promise<Wave[]> {
+  const states = await Promise.all(ids.map((id) => services.engine.wave(id)));
+  return states.flatMap((state) => (state === null ? [] : [state.wave]));
+}
+
+/** Items of one wave, or of all waves, newest wave first; within a wave by organization, in the order in which they were made. */
 export async function listItems(services: EngineServices, filters: ItemFilters, page: PageRequest): Promise<Page<Item>> {
-  const waves = filters.rollout !== undefined ? [filters.rollout] : await everyId((o) => services.engine.waveIds(o));
-  const ids: string[] = [];
-  for (const wave of waves) {
-    const organizations = filters.organizations ?? (await services.engine.waveOrganizations(wave));
-    const perOrganization = await Promise.all(organizations.map((org) => everyId((o) => services.engine.itemIds(wave, org, o))));
-    ids.push(...perOrganization.flat().sort());
-  }
-  const load = async (some: readonly string[]): Promise<Item[]> => inOrder(some, await services.engine.items(some));
-  const { block, k8s_cluster, status, source, workspaces } = filters;
-  if ([block, k8s_cluster, status, source, workspaces].every((f) => f === undefined) && !hasText(filters)) return pageOf(ids, page, load);
-  const items = (await inChunks(ids, load)).filter(
-    (i) =>
-      (block === undefined || i.block === block) &&
-      (k8s_cluster === undefined || i.k8s_cluster === k8s_cluster) &&
-      (status === undefined || i.status === status) &&
-      (source === undefined || i.source === source) &&
-      (workspaces === undefined || workspaces.includes(i.workspace)) &&
-      matchesText(filters, [i.block_name, i.name]),
+  const { block, rollout, k8s_cluster, status, source, workspaces } = filters;
+  const organizations = await organizationsOf(services, filters, block === undefined ? [] : [block]);
+  const plain = !anyOf(block, k8s_cluster, source, workspaces, filters.name_exact, filters.search);
+  const count = plain && organizations === null ? countOf(services, rollout, status) : undefined;
+  return readPage<Item>(
+    {
+      lanes: rollout === undefined ? itemLanes(services, organizations) : fixedLanes(await waveLanes(services, rollout, organizations)),
+      load: async (ids) => inOrder(ids, await services.engine.items(ids)),
+      passes:
+        plain && status === undefined
+          ? null
+          : (i) =>
+              same(block, i.block) &&
+              same(k8s_cluster, i.k8s_cluster) &&
+              same(status, i.status) &&
+              same(source, i.source) &&
+              (workspaces === undefined || workspaces.includes(i.workspace)) &&
+              matchesText(filters, [i.block_name, i.name]),
+      ...(count === undefined ? {} : { count }),
+    },
+    page,
   );
-  return pageOf(items, page, async (some) => [...some]);
+}
+
+/** The waves have counted their items (SPEC §3.3); only retrying and pending are one number there. */
+const COUNTED: { readonly [S in ItemStatus]?: keyof Counters } = {
+  completed: 'done',
+  in_progress: 'in_progress',
+  failed: 'failed',
+  skipped: 'skipped',
+};
+
+function countOf(services: EngineServices, rollout: string | undefined, status: string | undefined): (() => Promise<number>) | undefined {
+  const counter = status === undefined ? 'total' : COUNTED[status as ItemStatus];
+  if (counter === undefined) return undefined;
+  const waves = services.lists.waves();
+  return async () => {
+    if (rollout !== undefined) return (await services.engine.wave(rollout))?.wave.counters[counter] ?? 0;
+    let sum = 0;
+    for await (const some of stretches(waves)) for (const wave of await wavesOf(services, some)) sum += wave.counters[counter];
+    return sum;
+  };
+}
+
+/** The organizations that a filter leaves, where it says so or follows from a cluster or a block; null = all. */
+async function organizationsOf(
+  { objects }: EngineServices,
+  { organizations, k8s_cluster }: Pick<ItemFilters, 'organizations' | 'k8s_cluster'>,
+  blocks: readonly string[],
+): Promise<readonly string[] | null> {
+  if (k8s_cluster === undefined && blocks.length === 0) return organizations ?? null;
+  const clusters = k8s_cluster === undefined ? [] : [k8s_cluster];
+  const [ofClusters, ofBlocks] = await Promise.all([objects.getMany('k8s_cluster', clusters), objects.getMany('block', blocks)]);
+  const owners = new Set([...ofClusters.values(), ...ofBlocks.values()].map((object) => object.organization));
+  return [...owners].filter((owner) => organizations === undefined || organizations.includes(owner));
+}
+
+async function waveLanes(services: EngineServices, wave: string, organizations: readonly string[] | null): Promise<Lane[]> {
+  const all = organizations ?? (await services.engine.waveOrganizations(wave));
+  return [...all].sort().map((organization) => services.lists.items(wave, organization));
+}
+
+/** Wave by wave: how many there are does not matter to a page. */
+function itemLanes(services: EngineServices, organizations: readonly string[] | null): Lanes {
+  const [only, ...others] = organizations ?? [];
+  const waves = only !== undefined && others.length === 0 ? services.lists.wavesOf(only) : services.lists.waves();
+  return async function* lanes(from) {
+    if (organizations?.length === 0) return;
+    const first = from === null ? null : /^W#([0-9a-f-]{36})#/.exec(from);
+    if (first !== null) {
+      const rest = await waveLanes(services, first[1] ?? '', organizations);
+      yield* rest.slice(
+        Math.max(
+          0,
+          rest.findIndex((lane) => lane.name === from),
+        ),
+      );
+    }
+    for await (const some of stretches(waves, first?.[1] ?? null)) {
+      for (const wave of some) yield* await waveLanes(services, wave, organizations);
+    }
+  };
+}
+
+const WAVES_AT_ONCE = 50;
+
+async function* stretches(waves: Lane, after: string | null = null): AsyncGenerator<readonly string[]> {
+  for (let place = after; ; ) {
+    const some = await waves.places(place, WAVES_AT_ONCE);
+    if (some.length > 0) yield some;
+    if (some.length < WAVES_AT_ONCE) return;
+    place = some.at(-1) ?? null;
+  }
 }
 
 /** Newest first; the runs of one item in the order of its attempts. */
 export async function listRuns(services: EngineServices, filters: RunFilters, page: PageRequest): Promise<Page<ActionRun>> {
-  const ids = await runIds(services, filters);
-  const load = async (some: readonly string[]): Promise<ActionRun[]> => inOrder(some, await services.engine.runs(some));
   const { action, blocks, k8s_cluster, rollout, status, workspaces } = filters;
-  if ([action, blocks, k8s_cluster, rollout, status, workspaces].every((f) => f === undefined) && !hasText(filters))
-    return pageOf(ids, page, load);
-  const runs = (await inChunks(ids, load)).filter(
-    (r) =>
-      (action === undefined || r.action === action) &&
-      (blocks === undefined || blocks.includes(r.block)) &&
-      (k8s_cluster === undefined || r.k8s_cluster === k8s_cluster) &&
-      (rollout === undefined || r.rollout === rollout) &&
-      (status === undefined || r.status === status) &&
-      (workspaces === undefined || workspaces.includes(r.workspace)) &&
-      matchesText(filters, [r.block_name, r.name]),
+  return readPage<ActionRun>(
+    {
+      lanes: fixedLanes([await runLane(services, filters)]),
+      load: async (ids) => inOrder(ids, await services.engine.runs(ids)),
+      passes: anyOf(action, blocks, k8s_cluster, rollout, status, workspaces, filters.name_exact, filters.search)
+        ? (r) =>
+            same(action, r.action) &&
+            (blocks === undefined || blocks.includes(r.block)) &&
+            same(k8s_cluster, r.k8s_cluster) &&
+            same(rollout, r.rollout) &&
+            same(status, r.status) &&
+            (workspaces === undefined || workspaces.includes(r.workspace)) &&
+            matchesText(filters, [r.block_name, r.name])
+        : null,
+    },
+    page,
   );
-  return pageOf(runs, page, async (some) => [...some]);
 }
 
-async function runIds(services: EngineServices, filters: RunFilters): Promise<string[]> {
-  if (filters.item !== undefined) return [...((await services.engine.item(filters.item))?.attempts ?? [])];
+async function runLane(services: EngineServices, filters: RunFilters): Promise<Lane> {
+  const { item, rollout, blocks } = filters;
+  if (item !== undefined) return listedLane((await services.engine.item(item))?.attempts ?? []);
+  const narrowed = await organizationsOf(services, filters, blocks ?? []);
   const organizations =
-    filters.organizations ?? (await everyId((o) => services.objects.listIds('organization', { organization: null, path: [] }, o)));
-  const lists = await Promise.all(organizations.map((org) => everyId((o) => services.engine.runIds(org, o))));
-  return lists.flat().sort().reverse();
+    narrowed ?? (rollout === undefined ? await everyOrganization(services) : await services.engine.waveOrganizations(rollout));
+  return mergedLane(organizations.map((organization) => services.lists.runs(organization)));
 }
 
-async function everyId(list: (options: { cursor: string | null; limit: number }) => Promise<KeyPage>): Promise<string[]> {
-  const ids: string[] = [];
+async function everyOrganization({ objects }: EngineServices): Promise<string[]> {
+  const all: string[] = [];
   let cursor: string | null = null;
   do {
-    const page: KeyPage = await list({ cursor, limit: 1000 });
-    ids.push(...page.ids);
+    const page: { ids: readonly string[]; cursor: string | null } = await objects.listIds(
+      'organization',
+      { organization: null, path: [] },
+      { cursor, limit: 1000 },
+    );
+    all.push(...page.ids);
     cursor = page.cursor;
   } while (cursor !== null);
-  return ids;
-}
-
-const inOrder = <T>(ids: readonly string[], found: ReadonlyMap<string, T>): T[] => ids.flatMap((id) => found.get(id) ?? []);
-
-async function inChunks<T>(ids: readonly string[], load: (ids: readonly string[]) => Promise<T[]>): Promise<T[]> {
-  const all: T[] = [];
-  for (let i = 0; i < ids.length; i += 500) all.push(...(await load(ids.slice(i, i + 500))));
   return all;
 }
 
-/** The cursor is the place in the list: lists of waves, items and runs only grow at one end. */
-async function pageOf<K, T>(all: readonly K[], page: PageRequest, load: (keys: readonly K[]) => Promise<T[]>): Promise<Page<T>> {
-  const start = page.cursor === null ? (page.page - 1) * page.page_size : Number(page.cursor);
-  if (!Number.isInteger(start) || start < 0) throw invalid('cursor', 'The cursor is not one of this list; start again without it.');
-  if (page.cursor === null && start >= DEEPEST) throw invalid('page', `Pages reach ${DEEPEST} rows deep; follow "next" beyond that.`);
-  const end = start + page.page_size;
-  return { count: all.length, rows: await load(all.slice(start, end)), cursor: end < all.length ? String(end) : null };
-}
-
-const hasText = (f: CommonFilters): boolean => f.name_exact !== undefined || f.search !== undefined;
+const inOrder = <T>(ids: readonly string[], found: ReadonlyMap<string, T>): T[] => ids.flatMap((id) => found.get(id) ?? []);
+const anyOf = (...filters: readonly unknown[]): boolean => filters.some((filter) => filter !== undefined);
+const same = <T>(wanted: T | undefined, is: T | null): boolean => wanted === undefined || wanted === is;
 
 function matchesText(f: CommonFilters, texts: readonly string[]): boolean {
   const exact = f.name_exact === undefined || texts.includes(f.name_exact);

@@ -2,7 +2,7 @@ import type { Managed } from '../../domain/shared/fleet.ts';
 import { MINUTE } from '../../domain/shared/time.ts';
 import { invalid } from '../errors.ts';
 import type { Page, PageRequest } from '../paging.ts';
-import type { Clock, Listing, ObjectStore, ObjectType, ObjectTypes } from '../ports.ts';
+import type { Clock, KeyPage, Listing, ObjectStore, ObjectType, ObjectTypes } from '../ports.ts';
 
 /** Lists of objects (DESIGN A11): one partition per organization, merged for administrators; newest first. */
 
@@ -74,33 +74,8 @@ export async function listObjects<T extends ObjectType>(
 ): Promise<Page<ObjectTypes[T]>> {
   const { kept } = request;
   const known = page.cursor === null ? null : (kept?.memory.recall(kept.key) ?? null);
-  if (known !== null) return keptPage(services, type, known, page);
-  const rows = await passing(services, type, request);
-  kept?.memory.keep(
-    kept.key,
-    rows.map(({ id, created_at }) => ({ id, created_at })),
-  );
-  return pageOf(rows, page, async (shown) => shown);
-}
-
-/** Everything that the filters leave, newest first; equal times by id, so that pages never overlap. */
-async function passing<T extends ObjectType>(services: Objects, type: T, request: ListRequest<T>): Promise<ObjectTypes[T][]> {
-  const places = request.within === undefined ? await placesOf(services, type, request.filters) : [request.within];
-  const rows = (await Promise.all(places.map((place) => everyRow(services, type, place)))).flat();
-  const gone = request.filters.archived === false ? await archivedParents(services, rows) : new Set<string>();
-  const passes = filterOf(request.filters);
-  return rows
-    .filter((row) => passes(row) && !isUnder(row, gone) && (request.also?.(row) ?? true))
-    .sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? 1 : -1));
-}
-
-/** The rows of a later page as they are now, in the places that they had on the first. */
-async function keptPage<T extends ObjectType>(
-  services: Objects,
-  type: T,
-  all: readonly Place[],
-  page: PageRequest,
-): Promise<Page<ObjectTypes[T]>> {
+  const all = known ?? (await passing(services, type, request));
+  if (known === null) kept?.memory.keep(kept.key, all);
   return pageOf(all, page, async (shown) => {
     const found = await services.objects.getMany(
       type,
@@ -108,6 +83,26 @@ async function keptPage<T extends ObjectType>(
     );
     return shown.flatMap(({ id }) => found.get(id) ?? []);
   });
+}
+
+const PARTITIONS_AT_ONCE = 16;
+
+/** Where everything stands that the filters leave, newest first; equal times by id, so that pages never overlap. Rows are read in stretches and not kept. */
+async function passing<T extends ObjectType>(services: Objects, type: T, request: ListRequest<T>): Promise<Place[]> {
+  const where = request.within === undefined ? await placesOf(services, type, request.filters) : [request.within];
+  const gone = new ArchivedParents(services);
+  const passes = filterOf(request.filters);
+  const found: Place[] = [];
+  const lookAt = async (place: Listing): Promise<void> => {
+    for await (const rows of stretches(services, type, place)) {
+      if (request.filters.archived === false) await gone.learn(rows);
+      for (const row of rows)
+        if (passes(row) && !gone.isOver(row) && (request.also?.(row) ?? true)) found.push({ id: row.id, created_at: row.created_at });
+    }
+  };
+  for (let at = 0; at < where.length; at += PARTITIONS_AT_ONCE)
+    await Promise.all(where.slice(at, at + PARTITIONS_AT_ONCE).map((place) => lookAt(place)));
+  return found.sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? 1 : -1));
 }
 
 async function pageOf<P extends Place, R>(
@@ -132,20 +127,25 @@ function startAfter(sorted: readonly Place[], cursor: string): number {
 
 /** All rows of one place, whole. */
 export async function everyRow<T extends ObjectType>(services: Objects, type: T, where: Listing): Promise<ObjectTypes[T][]> {
-  const rows: ObjectTypes[T][] = [];
-  const ids = await everyId(services, type, where);
-  for (let at = 0; at < ids.length; at += ROWS_AT_ONCE) {
-    const found = await services.objects.getMany(type, ids.slice(at, at + ROWS_AT_ONCE));
-    rows.push(...found.values());
-  }
-  return rows;
+  const all: ObjectTypes[T][] = [];
+  for await (const rows of stretches(services, type, where)) all.push(...rows);
+  return all;
+}
+
+async function* stretches<T extends ObjectType>(services: Objects, type: T, where: Listing): AsyncGenerator<ObjectTypes[T][]> {
+  let cursor: string | null = null;
+  do {
+    const page: KeyPage = await services.objects.listIds(type, where, { cursor, limit: ROWS_AT_ONCE });
+    if (page.ids.length > 0) yield [...(await services.objects.getMany(type, page.ids)).values()];
+    cursor = page.cursor;
+  } while (cursor !== null);
 }
 
 async function everyId(services: Objects, type: ObjectType, where: Listing): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | null = null;
   do {
-    const page = await services.objects.listIds(type, where, { cursor, limit: IDS_AT_ONCE });
+    const page: KeyPage = await services.objects.listIds(type, where, { cursor, limit: IDS_AT_ONCE });
     ids.push(...page.ids);
     cursor = page.cursor;
   } while (cursor !== null);
@@ -165,16 +165,33 @@ const parentsOf = (row: object): string[] =>
     return typeof id === 'string' ? [id] : [];
   });
 
-const isUnder = (row: object, gone: ReadonlySet<string>): boolean => gone.size > 0 && parentsOf(row).some((id) => gone.has(id));
+/** What belongs to an archived organization or workspace is archived with it. Each parent is read once. */
+class ArchivedParents {
+  readonly #services: Objects;
+  readonly #known = new Map<string, Promise<void>>();
+  readonly #archived = new Set<string>();
 
-/** What belongs to an archived organization or workspace is archived with it. */
-async function archivedParents(services: Objects, rows: readonly object[]): Promise<Set<string>> {
-  const ids = [...new Set(rows.flatMap(parentsOf))];
-  const [organizations, workspaces] = await Promise.all([
-    services.objects.getMany('organization', ids),
-    services.objects.getMany('workspace', ids),
-  ]);
-  return new Set([...organizations.values(), ...workspaces.values()].filter((parent) => parent.archived).map((parent) => parent.id));
+  constructor(services: Objects) {
+    this.#services = services;
+  }
+
+  async learn(rows: readonly object[]): Promise<void> {
+    const ids = [...new Set(rows.flatMap(parentsOf))];
+    const fresh = ids.filter((id) => !this.#known.has(id));
+    const reading = this.#read(fresh);
+    for (const id of fresh) this.#known.set(id, reading);
+    await Promise.all(ids.map((id) => this.#known.get(id)));
+  }
+
+  isOver(row: object): boolean {
+    return this.#archived.size > 0 && parentsOf(row).some((id) => this.#archived.has(id));
+  }
+
+  async #read(ids: readonly string[]): Promise<void> {
+    const { objects } = this.#services;
+    const [organizations, workspaces] = await Promise.all([objects.getMany('organization', ids), objects.getMany('workspace', ids)]);
+    for (const parent of [...organizations.values(), ...workspaces.values()]) if (parent.archived) this.#archived.add(parent.id);
+  }
 }
 
 function filterOf(
