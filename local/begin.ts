@@ -1,6 +1,6 @@
 import type { VirtualFleet } from './agents/virtual-fleet.ts';
 import { type ApiClient, ApiRefusal } from './api-client.ts';
-import { beginImport, type FleetSource, importDone, importRefused, placesOnly } from './fleet-source.ts';
+import { type FleetSource, importDone, importRefused, placesOnly } from './fleet-source.ts';
 import { importFleet } from './import-fleet.ts';
 
 interface Stage {
@@ -16,7 +16,8 @@ const REFUSED: ReadonlySet<number> = new Set([400, 409, 413]);
 
 /**
  * Imports a fleet and starts its agents: the places first, then the agents, and only then what is rolled out, so that nothing waits for agents
- * that are just about to come. `start` null = no agents of ours. A crash or a Ctrl-C in the middle leaves word of it to the next start.
+ * that are just about to come. `start` null = no agents of ours. Word of it was left to the next start before (`beginImport`),
+ * and is taken back when it is done.
  */
 export async function begin(
   stage: Stage,
@@ -25,7 +26,6 @@ export async function begin(
 ): Promise<VirtualFleet | null> {
   const { folder, signal } = stage;
   if (source === null) return start === null || signal.aborted ? null : start();
-  if (folder !== null) beginImport(folder, source);
   if (!(await imported(stage, start === null ? source : placesOnly(source)))) return null;
   const agents = start === null || signal.aborted ? null : await start();
   try {

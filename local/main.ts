@@ -7,7 +7,15 @@ import { adminKey, adminKeyFile, writeSecret } from './admin-key.ts';
 import { startVirtualFleet } from './agents/virtual-fleet.ts';
 import { ApiClient } from './api-client.ts';
 import { begin } from './begin.ts';
-import { EXAMPLE_FLEET, FleetProblem, type FleetSource, readFleet, rememberedFleet, unfinishedImport } from './fleet-source.ts';
+import {
+  beginImport,
+  EXAMPLE_FLEET,
+  FleetProblem,
+  type FleetSource,
+  readFleet,
+  rememberedFleet,
+  unfinishedImport,
+} from './fleet-source.ts';
 import { follow } from './follow.ts';
 import { type Options, readOptions } from './options.ts';
 import { StartProblem } from './problem.ts';
@@ -77,6 +85,8 @@ async function run(session: Session, given: FleetSource | null): Promise<number>
   const { options, runtime, screen, signal, key } = session;
   const folder = runtime.folder;
   const source = given ?? (folder === null ? null : unfinishedImport(folder)) ?? (await exampleIfEmpty(session));
+  // Before a word is said: whoever has seen it run and kills it finds the same fleet at the next start, not the example.
+  if (source !== null && folder !== null) beginImport(folder, source);
   const played = source ?? (folder === null ? null : rememberedFleet(folder));
   screen.say(
     greeting({

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -51,6 +51,15 @@ test('kill -9 leaves no table behind', async () => {
   const one = await running();
   await one.signal('SIGKILL');
   expect(await leftRunning(data)).toEqual([]);
+});
+
+test('a process that has said that it runs, and is killed at once, has left word of the fleet that it was told', async () => {
+  const file = join(folder, 'mine.yaml');
+  writeFileSync(file, 'apiVersion: block-rollout/v1\norganizations: [{name: mine}]\n');
+  const one = await running('--fleet', file, '--no-agents');
+  await one.signal('SIGKILL');
+  const word = ['importing.yaml', 'fleet.yaml'].map((name) => join(data, name)).find((name) => existsSync(name));
+  expect(readFileSync(word ?? '', 'utf8')).toContain('name: mine');
 });
 
 test('a second process on the same data and an occupied port are refused with 2, and the first goes on; --fresh forgets', async () => {

@@ -61,7 +61,8 @@ describe('lists of waves, items and runs', () => {
         await done(api.post('block-rollout-items/', { block: block.id, action_name: 'check' }));
       }
     };
-    const [wave] = [(await add(0, 60), (await done(api.get('block-rollouts/?page_size=1'))).results[0])];
+    await add(0, 60);
+    const [wave] = (await done(api.get('block-rollouts/?page_size=1'))).results;
     const spent = async (path: string): Promise<number> => {
       const before = api.units.total.read;
       await done(api.get(path));
