@@ -41,6 +41,8 @@ export interface RuntimeOptions {
   readonly random?: () => number;
   /** Left out: a moment, or nothing under a clock moved by hand. */
   readonly gatherMs?: number;
+  /** How often the tick runs; a minute if not given. Rarer, it is as if ticks were missed. */
+  readonly tickMs?: number;
 }
 
 export interface Runtime {
@@ -92,7 +94,7 @@ async function start(options: RuntimeOptions, undo: Undo, stop: () => Promise<vo
   const { log } = telemetry;
   const embedded = await startTable({ file: folder?.tableFile ?? null, endpoint: process.env['DYNAMODB_ENDPOINT'] });
   undo.push(() => embedded.stop());
-  const scheduler = new LocalScheduler({ clock, activity, log });
+  const scheduler = new LocalScheduler({ clock, activity, log, ...(options.tickMs === undefined ? {} : { tickMs: options.tickMs }) });
   const { services, table, functions, late } = program(options, embedded, { clock, activity, telemetry, scheduler }, undo);
   const random = options.random ?? Math.random;
   const common = { clock, ids: services.ids, log, activity };

@@ -24,6 +24,8 @@ export interface WorldOptions {
   readonly shares?: FaultShares;
   /** Wakes within so many milliseconds are one, as on AWS (1 s). */
   readonly gatherMs?: number;
+  /** How often the platform's tick runs; left out: each minute. */
+  readonly tickMs?: number;
   /** When the clock begins; left out: START. */
   readonly now?: number;
   /** Stands between the program and its table instead of the seed's faults. */
@@ -321,6 +323,7 @@ async function startSystem(options: WorldOptions): Promise<{ runtime: Runtime; o
     virtualClock: options.now ?? START,
     random,
     gatherMs: options.gatherMs ?? 0,
+    ...(options.tickMs === undefined ? {} : { tickMs: options.tickMs }),
     ...(options.log === undefined ? {} : { log: options.log }),
     faults: (sender) => {
       clean.sender = sender;

@@ -4,7 +4,7 @@ import type { Item } from '../../domain/shared/rollout.ts';
 import type { KeyPage, ObjectType } from '../ports.ts';
 import { tellScheduler } from '../schedules/tell-scheduler.ts';
 import { skipped } from './apply-plan.ts';
-import { activeConfigs } from './config-list.ts';
+import { allConfigs } from './config-list.ts';
 import { systemConfigId } from './configs.ts';
 import { endAttempt } from './end-attempt.ts';
 import { rekeyMaintenances } from './rekey-maintenances.ts';
@@ -49,9 +49,9 @@ export async function afterChange(services: EngineServices, change: Change): Pro
   }
 }
 
-/** Limits of the whole platform concern every wave. */
+/** What counts for the whole platform concerns every wave, also those of configs that start nothing new any more. */
 async function wakeAll(services: EngineServices): Promise<void> {
-  const configs = await activeConfigs(services);
+  const configs = await allConfigs(services);
   await Promise.all([null, ...configs.map((c) => c.id)].map((config) => wakeWavesOf(services, config)));
 }
 
