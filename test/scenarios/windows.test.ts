@@ -1,8 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
+import { operatorConfigId } from '../../lib/app/engine/configs.ts';
+import { triggerNow } from '../../lib/app/engine/trigger-now.ts';
 import { itemView } from '../../lib/app/engine/views.ts';
 import { continueImport } from '../../lib/app/import/advance.ts';
 import { startImport } from '../../lib/app/import/start.ts';
+import { OperatorBoard } from '../../lib/app/operator/operator-rollout.ts';
 import { HOUR, MINUTE } from '../../lib/domain/shared/time.ts';
 import { line, names, START, World } from '../support/world.ts';
 
@@ -60,26 +63,41 @@ test('B27 a window that closes while items wait: starts only inside, each at mos
   expect((await started())[3]).toBe('03-01T05:00');
 }, 120_000);
 
-test('B28 and B30 outside the window nothing starts and nothing is used up, the reason names the opening; a manual item starts', async () => {
+test('B28 outside the window: nothing, then one by the bypass, then none without it, then the rest by hand', async () => {
+  await fleetOf(2, 600);
+  await giveWindow();
+  await world.config({ max_concurrent_percent: 50 });
+  await world.settings({ OPERATOR_BLOCK_VERSION: '2.0.0' });
+  await world.play(180, 60);
+  expect(line(await world.wave()), '(a) 3 ticks without the bypass').toBe('2 = 0+0+2+0+0');
+  await world.config({ bypass_maintenance_window: true });
+  await world.settle();
+  expect(line(await world.wave()), '(b) the bypass: as many as there are places').toBe('2 = 0+1+1+0+0');
+  await world.config({ bypass_maintenance_window: false });
+  await world.play(900, 60);
+  expect(line(await world.wave()), '(c) what runs finishes, the other one waits').toBe('2 = 1+0+1+0+0');
+  const items = await world.items((await world.wave()).id);
+  expect(items.filter((i) => i.status === 'pending')).toEqual([expect.objectContaining({ tries: 0, attempts: [] })]);
+  await triggerNow(world.services, operatorConfigId(world.services.ids), {}, 'test');
+  await world.settle();
+  const [first] = await world.waves();
+  expect(first === undefined ? '' : line(first), '(d) by hand').toBe('2 = 1+1+0+0+0');
+}, 60_000);
+
+test('B30 waiting for the window is not being stuck: no try, no time-out, the reason names the opening', async () => {
   await fleetOf(3, 60);
   await giveWindow();
   await world.settings({ OPERATOR_BLOCK_VERSION: '2.0.0' });
-  await world.play(30 * 60, 60);
-  expect(line(await world.wave())).toBe('3 = 0+0+3+0+0');
+  await world.play(40 * 60, 120);
   const wave = await world.wave();
+  expect(line(wave)).toBe('3 = 0+0+3+0+0');
   const item = world.itemOf('c1', await world.items(wave.id));
-  expect(item.tries).toBe(0);
+  expect(item).toMatchObject({ tries: 0, attempts: [], parked_until: null });
   const view = await itemView(world.services, item.id);
-  expect(view.blockers.filter((b) => b.code === 'window_closed')).toEqual([
-    { code: 'window_closed', detail: '02:00 UTC', until: START + 2 * HOUR },
-  ]);
+  expect(view.blockers).toEqual([{ code: 'window_closed', detail: '02:00 UTC', until: START + 2 * HOUR }]);
   expect(view.earliest_start).toBe(START + 2 * HOUR);
-  const reads = world.runtime.table.units.byOperation.get('plan')?.read ?? 0;
-  await world.play(20 * 60, 60);
-  expect((world.runtime.table.units.byOperation.get('plan')?.read ?? 0) - reads, 'waiting costs no plan').toBe(0);
-  await world.config({ bypass_maintenance_window: true });
-  await world.settle();
-  expect(line(await world.wave())).toBe('3 = 0+3+0+0+0');
+  const { rows, summary } = await new OperatorBoard(world.services).read({}, { page_size: 50, page: 1, cursor: null });
+  expect([rows.map((row) => row.rollout_status), summary.stuck]).toEqual([['gated', 'gated', 'gated'], 0]);
 }, 60_000);
 
 test('a freeze wins over an open window', async () => {

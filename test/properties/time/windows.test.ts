@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { holdsOf } from '../../../lib/domain/plan/holds.ts';
 import { DAY, HOUR, MINUTE } from '../../../lib/domain/shared/time.ts';
 import { calendarFacts, resolveWindow } from '../../../lib/domain/windows/calendar.ts';
+import { firstStart } from '../../../lib/domain/windows/first-start.ts';
 import { frozenUntil } from '../../../lib/domain/windows/freezes.ts';
 import { isOpen, nextClosing, nextOpening, openings } from '../../../lib/domain/windows/openings.ts';
 import { parseWindow } from '../../../lib/domain/windows/parse-window.ts';
 import { type MaintenanceWindow, SLOT_DAYS } from '../../../lib/domain/windows/window.ts';
 import { at, nextTransition, type Shown, shown, ZONES } from '../../support/clock-walk.ts';
+import { candidate, facts } from '../../support/plan-facts.ts';
 import { windowJson } from '../../support/time-arbitraries.ts';
 
 function parse(json: unknown): MaintenanceWindow {
@@ -149,9 +152,36 @@ describe('window properties', () => {
         expect(closes_at).toBe(startable ? nextClosing(calendar, a.now) : null);
         if (facts.changes_at === null) return;
         const between = Math.floor(a.now + share * (facts.changes_at - 1 - a.now));
-        expect(calendarFacts(sources, 7, between)).toEqual(facts);
+        // Freezes that follow one another are one, but each has a reason of its own.
+        expect({ ...calendarFacts(sources, 7, between), freeze_reason: null }).toEqual({ ...facts, freeze_reason: null });
         const then = calendarFacts(sources, 7, facts.changes_at);
         expect([then.window.open, then.frozen_until === null]).not.toEqual([open, facts.frozen_until === null]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('the first start that a preview names is when window and freeze let the plan start, and not before', () => {
+    const span = fc.tuple(fc.integer({ min: -DAY, max: 5 * DAY }), fc.integer({ min: MINUTE, max: 2 * DAY }));
+    const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), { minLength: 5, maxLength: 5 });
+    fc.assert(
+      fc.property(situation, situation, fc.array(span, { maxLength: 2 }), shares, (a, b, spans, parts) => {
+        const sources = { config: null, workspace: parse(b.json), organization: parse(a.json), systemDefault: null };
+        const maintenances = spans.map(([from, length]) => ({ from: a.now + from, until: a.now + from + length }));
+        const holds = (t: number): string[] => {
+          const active = maintenances.filter(({ from, until }) => from <= t && t < until).map(({ until }) => until);
+          const active_maintenance_until = active.length === 0 ? null : Math.max(...active);
+          const asked = candidate('i', {}, { calendar: calendarFacts({ ...sources, key: 'k' }, 1, t), active_maintenance_until });
+          const codes = holdsOf(facts({ candidates: [asked] }), asked, t).map(({ code }) => code);
+          return codes.filter((code) => code === 'window_closed' || code === 'freeze');
+        };
+        const first = firstStart(resolveWindow(sources).calendar, maintenances, a.now);
+        if (first === null) expect.fail('such a window opens again');
+        expect(holds(first)).toEqual([]);
+        for (const part of parts) {
+          const before = Math.floor(a.now + part * (first - a.now));
+          if (before < first) expect(holds(before), new Date(before).toISOString()).not.toEqual([]);
+        }
       }),
       { numRuns: 1_000 },
     );
