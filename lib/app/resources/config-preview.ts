@@ -16,6 +16,7 @@ import { targetsInScope } from '../engine/scope-count.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { Page, PageRequest } from '../paging.ts';
+import { type Moment, momentOf } from './window-preview.ts';
 
 export type PreviewAction = 'install' | 'upgrade' | 'uninstall' | 'run' | 'none' | 'skip';
 
@@ -53,7 +54,7 @@ export interface ConfigPreview extends Page<PreviewRow> {
   readonly targets_in_scope: number;
   /** How many targets would get which action, over all pages. */
   readonly actions: Readonly<Partial<Record<PreviewAction, number>>>;
-  readonly next_fires: readonly Instant[];
+  readonly next_fires: readonly Moment[];
 }
 
 const FIRES = 10;
@@ -76,13 +77,13 @@ export async function previewConfig(services: EngineServices, id: string, page: 
       }
     }
   const end = start + shown.length;
-  const next_fires = firesOf(config, services.clock.now());
+  const fires = firesOf(config, services.clock.now());
   return {
     targets_in_scope: targets,
     actions,
-    next_fires,
+    next_fires: fires.map((at) => momentOf(at, config.time_zone)),
     count,
-    rows: await withTimes(services, config, shown, next_fires),
+    rows: await withTimes(services, config, shown, fires),
     cursor: end < count ? String(end) : null,
   };
 }

@@ -9,6 +9,7 @@ import { calendarKey, windowsFor } from '../engine/calendars.ts';
 import type { ResourceServices } from './services.ts';
 import { find } from './write.ts';
 
+/** An instant as programs and as people of a zone read it. */
 export interface Moment {
   readonly at: Instant;
   readonly local: string;
@@ -54,7 +55,7 @@ export async function previewWindow(services: ResourceServices, id: string): Pro
   };
 }
 
-const momentOf = (at: Instant, zone: string): Moment => ({ at, local: localText(at, zone) });
+export const momentOf = (at: Instant, zone: string): Moment => ({ at, local: localText(at, zone) });
 
 function summaryOf(calendar: Calendar, now: Instant, zone: string): string {
   const open = isOpen(calendar, now);

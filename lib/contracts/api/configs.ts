@@ -176,7 +176,7 @@ export const preview = z
     targets_in_scope: z.number().int(),
     /** How many targets would get which action. */
     actions: z.record(z.string(), z.number().int()),
-    next_fires: z.array(instantOut),
+    next_fires: z.array(z.object({ at: instantOut, local: z.string() })),
     count: z.number().int(),
     next: z.string().nullable(),
     previous: z.string().nullable(),

@@ -58,7 +58,8 @@ export function configHandlers(services: ResourceServices, engine: EngineService
         earliest_start: isoOrNull(row.earliest_start),
         scheduled_starts: row.scheduled_starts.map(isoOrNull),
       }));
-      return reply(200, { ...totals, next_fires: next_fires.map(iso), ...envelope({ rows, cursor, count }, shown, page, address) });
+      const fires = next_fires.map(({ at, local }) => ({ at: iso(at), local }));
+      return reply(200, { ...totals, next_fires: fires, ...envelope({ rows, cursor, count }, shown, page, address) });
     },
   };
 }

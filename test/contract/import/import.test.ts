@@ -179,6 +179,26 @@ describe('import of a fleet file', () => {
     expect(table.find('organization', 'acme').maintenance_window).toBeNull();
   });
 
+  it('keeps what people changed in a window of the file, until the file says something else; then its owner counts as updated', async () => {
+    const table = new FakeImports();
+    const text = (start: string) =>
+      fleet(`  - name: acme\n    maintenance_window: {time_zone: UTC, time_slots: [{start: "${start}", end: "04:00"}]}\n`);
+    await run(table, text('22:00'));
+    const window = () => table.windowOf(table.find('organization', 'acme'));
+    table.edit('maintenance_window', 'acme', { time_zone: 'Asia/Tokyo', archived: true, note: 'asked for by the customer' });
+    const again = await run(table, text('22:00'));
+    expect([count(again, 'updated'), count(again, 'unchanged')]).toEqual([{}, { organization: 1 }]);
+    expect(window()).toMatchObject({ time_zone: 'Asia/Tokyo', archived: true });
+    table.changes.length = 0;
+    const changed = await run(table, text('23:00'));
+    expect(count(changed, 'updated')).toEqual({ organization: 1 });
+    expect(window()).toMatchObject({ time_zone: 'UTC', archived: false, note: 'asked for by the customer', version: 3 });
+    expect(window()?.time_slots).toEqual([{ start: '23:00', end: '04:00' }]);
+    // Waves that wait for it are told.
+    expect(table.changes).toEqual([expect.stringMatching(/^maintenance_window .*time_slots/)]);
+    expect([...table.objects.values()].filter(({ type }) => type === 'maintenance_window')).toHaveLength(1);
+  });
+
   it('keeps what the file no longer has, unless it is asked to prune', async () => {
     const table = new FakeImports();
     await run(table, fleet(ACME));

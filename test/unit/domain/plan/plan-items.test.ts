@@ -174,6 +174,35 @@ describe('parking (SPEC §3.8)', () => {
   });
 });
 
+describe('into the lane of its calendar', () => {
+  const night = closed(NOW + 2 * HOUR);
+  const moved = (...all: Candidate[]) => planned({ candidates: all }).lane.map(({ item, calendar }) => [item.id, calendar]);
+
+  it.each([
+    ['window', night],
+    ['freeze', frozen(NOW + 2 * HOUR)],
+  ])('a retry whose pause is over waits for the %s there, and not among the parked', (_name, calendar) => {
+    const due = candidate('i', { status: 'retrying', retry_after: NOW - 1, parked_until: NOW - 1 }, { calendar });
+    const p = planned({ candidates: [due] });
+    expect([moved(due), p.park, p.dispatch, p.next]).toEqual([[['i', calendar.key]], [], [], 'replan']);
+  });
+
+  it('an item whose workspace has got a window since', () => {
+    const astray = candidate('i', { calendar: 'system' }, { calendar: night });
+    expect(moved(astray, candidate('j', {}, { calendar: night }))).toEqual([['i', 'night']]);
+  });
+
+  it('never an item that may start, wherever it stands', () => {
+    const p = planned({ candidates: [candidate('i', { calendar: 'w:elsewhere' })] });
+    expect([p.lane, started(p)]).toEqual([[], ['i']]);
+  });
+
+  it('never one that something of its own holds besides: that is looked at when it ends', () => {
+    const both = candidate('i', { calendar: 'system' }, { calendar: night, cluster_paused: { until: NOW + HOUR, reason: null } });
+    expect([moved(both), parked(planned({ candidates: [both] }))]).toEqual([[], [['i', 'cluster_paused', HOUR]]]);
+  });
+});
+
 describe('absent targets (SPEC §3.12)', () => {
   const silentSince = (absent_since: number | null, last_seen = NOW - 400 * HOUR, more = {}) =>
     candidate('i', { absent_since }, { agent: agent('x', { last_seen }), cluster_state: 'CRITICAL', ...more });
