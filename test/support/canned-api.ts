@@ -48,6 +48,7 @@ export function cannedWave(n: number, more: Json): Json {
     owner_kind: null,
     target_version: '0.34.0',
     source: 'scheduler',
+    reason: null,
     status: 'active',
     status_reason: null,
     is_terminal: false,
