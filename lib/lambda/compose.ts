@@ -22,7 +22,7 @@ import { revokeKeyOfAgents } from '../app/agents/revoke-key.ts';
 import type { AgentServices } from '../app/agents/services.ts';
 import { afterChange, type Change } from '../app/engine/after-change.ts';
 import { demandWritten } from '../app/engine/demands.ts';
-import { endAttempt } from '../app/engine/end-attempt.ts';
+import { endAttempt, wakeAgain } from '../app/engine/end-attempt.ts';
 import type { Renderer } from '../app/engine/renderer.ts';
 import { targetsInScope } from '../app/engine/scope-count.ts';
 import type { EngineServices } from '../app/engine/services.ts';
@@ -130,6 +130,7 @@ function agentServices(
     tokens: keyTokens(systemKeyCrypto),
     engine: {
       endAttempt: (end) => endAttempt(engine, end),
+      toldAgain: (run) => wakeAgain(engine, run),
       unparkCluster: (cluster, codes) => unparkCluster(engine, cluster, codes),
       demandWritten: (demand) => demandWritten(engine, demand),
     },

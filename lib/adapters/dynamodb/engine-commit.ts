@@ -1,8 +1,10 @@
 import { INBOX_LIMIT } from '../../app/agents/presence.ts';
+import { enqueueRunOf } from '../../app/engine/enqueue-run.ts';
 import type { BlockChange, EngineChange, GateChange, InboxChange, OpenWaveKey, Refusal, WaveChange } from '../../app/engine/ports.ts';
 import { laneCalendar } from '../../domain/item/lane.ts';
 import type { Item, Wave } from '../../domain/shared/rollout.ts';
 import { isReady, itemRow, newWaveRow, runRow } from './engine-rows.ts';
+import { enqueueRunRow } from './enqueue-rows.ts';
 import { and, type Condition, eq, exists, gte, lte, missing, oneOf, or, smallerThan, type Update } from './expression.ts';
 import { type Key, keys } from './keys.ts';
 import { auditRow, objectRow } from './object-store.ts';
@@ -27,6 +29,9 @@ export function stepsOf(change: EngineChange): Step[] {
     ...gateSteps(change.gate),
     ...settingsStep(change),
     ...(change.notices ?? []).map((n) => step('wave', n.subject, noticeAction(n))),
+    ...(change.demands ?? []).map((d) =>
+      step('wave', d.id, { kind: 'put', row: enqueueRunRow(enqueueRunOf(d)), condition: missing('pk') }),
+    ),
     ...(change.audits ?? []).map((a) => step('wave', a.object_id, { kind: 'put', row: auditRow(a) })),
   ];
 }

@@ -19,6 +19,7 @@ export async function finishRun(services: AgentServices, keys: AgentKeys, call: 
     throw conflict(`Action run ${run.id} was not claimed yet; claim it first with POST /api/v1/agent/action-runs/${run.id}/claim/.`);
   if (!executing(run)) {
     services.metrics.count('LateMessages');
+    if (run.phase === 'ended') await services.engine.toldAgain(run);
     return run;
   }
   // The log first: whoever sees the end sees its log.

@@ -58,6 +58,8 @@ export type ClusterPlace = Pick<K8sCluster, 'id' | 'organization' | 'workspace'>
 export interface EngineCalls {
   /** One transaction over run, item, counters, inbox, block and gate; `changed: false` when the attempt had ended or moved on before. */
   endAttempt(end: EndAttempt): Promise<{ readonly changed: boolean; readonly run: ActionRun }>;
+  /** A message about an attempt that is over: whoever wrote its end may have died before telling anybody. */
+  toldAgain(run: ActionRun): Promise<void>;
   /** Items of this cluster that were held for one of these reasons are looked at now. */
   unparkCluster(cluster: ClusterPlace, codes: readonly string[]): Promise<void>;
   /** A demand was committed with a change; best effort, the tick takes up what was left. */

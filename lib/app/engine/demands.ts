@@ -37,14 +37,14 @@ export async function raiseDemand(services: EngineServices, demand: Demand, extr
 }
 
 /** SPEC §2.7: the item's target is looked at again; by its own config too where that one waits for a fire to look. */
-export async function demandForItem(
+export async function demandsForItem(
   services: EngineServices,
   item: Pick<Item, 'k8s_cluster' | 'workspace' | 'id' | 'rollout_config'>,
-): Promise<void> {
+): Promise<Demand[]> {
   const where = item.k8s_cluster === null ? { workspaces: [item.workspace] } : { clusters: [item.k8s_cluster] };
   const requested_by = `item ${item.id}`;
-  await raiseDemand(services, demandOf(services, { ...where, requested_by }));
+  const own = demandOf(services, { ...where, requested_by });
   const config = item.rollout_config === null ? null : await services.objects.get('block_rollout_config', item.rollout_config);
-  if (config?.trigger_type !== 'schedule') return;
-  await raiseDemand(services, demandOf(services, { ...where, kind: 'schedule', rollout_config: config.id, requested_by }));
+  if (config?.trigger_type !== 'schedule') return [own];
+  return [own, demandOf(services, { ...where, kind: 'schedule', rollout_config: config.id, requested_by })];
 }

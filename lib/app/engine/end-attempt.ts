@@ -1,4 +1,5 @@
 import { retryDelay, triesLeft } from '../../domain/item/retry.ts';
+import { TERMINAL_ITEM } from '../../domain/item/transitions.ts';
 import type { Block } from '../../domain/shared/fleet.ts';
 import type { ActionRun, Item } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
@@ -6,7 +7,7 @@ import type { EndAttempt, Outcome } from '../agents/services.ts';
 import { notFound, stale } from '../errors.ts';
 import { skipped } from './apply-plan.ts';
 import { isOperatorBlock, operatorConfigId, readRuling, resolveLimits } from './configs.ts';
-import { demandForItem } from './demands.ts';
+import { demandsForItem, demandWritten } from './demands.ts';
 import { itemFailed } from './notices.ts';
 import type { BlockChange, EngineChange } from './ports.ts';
 import { releaseBlock } from './release-block.ts';
@@ -26,6 +27,7 @@ export async function endAttempt(services: EngineServices, end: EndAttempt): Pro
     if (run === null) throw notFound(`Action run ${end.run_id}`);
     if (run.phase === 'ended' || run.attempt !== end.attempt) {
       services.metrics.count('LateMessages');
+      await wakeAgain(services, run);
       return { changed: false, run };
     }
     // Decided on a state that is no longer there, such as `not claimed`: the caller looks again.
@@ -33,10 +35,12 @@ export async function endAttempt(services: EngineServices, end: EndAttempt): Pro
     const item = run.item === null ? null : await services.engine.item(run.item);
     const now = services.clock.now();
     const ended = await decide(services, run, item, end, now);
-    const committed = await services.engine.commit(changeOf(services, run, item, ended, now));
+    const demands = item !== null && isOwed(item, ended) ? await demandsForItem(services, item) : [];
+    const committed = await services.engine.commit({ ...changeOf(services, run, item, ended, now), demands });
     if (!committed.ok) continue;
     noteEnd(services, end.outcome, ended);
-    await followUp(services, item, ended);
+    if (item !== null && ended.item !== null) await wakeFor(services, item);
+    for (const demand of demands) await demandWritten(services, demand);
     return { changed: true, run: { ...ended.run, version: run.version + 1 } };
   }
   throw stale('The attempt is being changed by somebody else; try again.');
@@ -187,12 +191,19 @@ function noteEnd({ log, metrics }: EngineServices, outcome: Outcome, { run, item
   });
 }
 
-/** After the commit: the wave's driver may start the next one; what was superseded is looked at again (SPEC §2.7). */
-async function followUp(services: EngineServices, before: Item | null, ended: Ended): Promise<void> {
-  if (before === null || ended.item === null) return;
-  const operator = isOperatorBlock(before.block_name);
+/** SPEC §2.7: what was superseded is looked at again when it is over; written with the end, so that no crash forgets it. */
+const isOwed = (before: Item, { item }: Ended): boolean =>
+  before.reason === SUPERSEDED && item !== null && TERMINAL_ITEM.includes(item.status);
+
+/** After the commit: the wave's driver may start the next one. */
+async function wakeFor(services: EngineServices, item: Item): Promise<void> {
+  const operator = isOperatorBlock(item.block_name);
   if (operator) await wakeGate(services);
-  if (!operator || before.rollout_config !== operatorConfigId(services.ids)) await wakeWave(services, before.rollout);
-  const over = ended.item.status === 'completed' || ended.item.status === 'failed' || ended.item.status === 'skipped';
-  if (over && before.reason === SUPERSEDED) await demandForItem(services, before);
+  if (!operator || item.rollout_config !== operatorConfigId(services.ids)) await wakeWave(services, item.rollout);
+}
+
+/** The answer to the end was lost, or who wrote it died: a message that comes again tells the driver what nobody has told it. */
+export async function wakeAgain(services: EngineServices, run: ActionRun): Promise<void> {
+  const item = run.item === null ? null : await services.engine.item(run.item);
+  if (item !== null && item.attempts.at(-1) === run.id && item.status !== 'in_progress') await wakeFor(services, item);
 }

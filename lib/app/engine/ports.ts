@@ -1,7 +1,7 @@
 import type { Block, JsonObject, Maintenance } from '../../domain/shared/fleet.ts';
 import type { ActionRun, Item, Wave, WaveStatus } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
-import type { AuditEvent, Create, KeyPage, Notice } from '../ports.ts';
+import type { AuditEvent, Create, Demand, KeyPage, Notice } from '../ports.ts';
 import type { EnqueueRun } from './enqueue-run.ts';
 
 /** A wave as read strongly, with the raw numbers that the counters are made of. */
@@ -31,6 +31,8 @@ export interface EngineChange {
   /** The decision was made from this revision of the settings and holds only for it (SPEC §2.7). */
   readonly settings_revision?: number;
   readonly notices?: readonly Notice[];
+  /** Work that this change owes to reconciliation: kept with it, until done. */
+  readonly demands?: readonly Demand[];
   readonly audits?: readonly Create<AuditEvent>[];
 }
 
