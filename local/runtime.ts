@@ -68,7 +68,7 @@ export interface Runtime {
 }
 
 /** Wakes of one wave that come within so many milliseconds are one; the movable clock does not wait. */
-const GATHER_MS = 20;
+const GATHER_MS = 50;
 
 /** The whole product in this process, but for the table's. Whatever had been started is ended again when a part cannot start. */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
