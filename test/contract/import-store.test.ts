@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { documentClient, type Sender, Table } from '../../lib/adapters/dynamodb/client.ts';
 import { DynamoImportStore } from '../../lib/adapters/dynamodb/import-store.ts';
 import { keys } from '../../lib/adapters/dynamodb/keys.ts';
+import { presenceOf } from '../../lib/adapters/dynamodb/presence-row.ts';
 import { NunjucksRenderer } from '../../lib/adapters/templates/renderer.ts';
 import { derivedId } from '../../lib/app/derived-ids.ts';
 import { continueImport, noCounts } from '../../lib/app/import/advance.ts';
@@ -215,7 +216,12 @@ describe('clusters', () => {
     expect(await fleetNumbers()).toEqual({ clusters: start.clusters + 2, paused: start.paused });
     const cluster = await read('k8s_cluster', newCluster('c1').id);
     const presence = await env.table.get(keys.presence(derivedId.operatorAgent(env.ids, cluster.id)), true);
-    expect(presence).toMatchObject({ k8s_cluster: cluster.id, kind: 'operator' });
+    expect(presenceOf(presence ?? { pk: '', sk: '' })).toMatchObject({
+      k8s_cluster: cluster.id,
+      workspace: cluster.workspace,
+      kind: 'operator',
+      gone: false,
+    });
     const state = (await store.states([cluster.id])).get(cluster.id) ?? null;
     const off = { ...cluster, active: false };
     expect(
