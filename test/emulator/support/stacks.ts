@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './processes.ts';
 import { CACHE, ROOT } from './target.ts';
@@ -43,9 +43,8 @@ export function changedSources(): string {
   for (const part of ['lib', 'functions', 'infra', 'cdk.json', 'package.json', 'tsconfig.json'])
     cpSync(join(ROOT, part), join(copy, part), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  edit(join(copy, 'lib/lambda/once.ts'), (text) =>
-    text.replace('return handler(event, context);', "process.stdout.write('the changed version\\n');\n    return handler(event, context);"),
-  );
+  for (const name of readdirSync(join(copy, 'functions')))
+    edit(join(copy, 'functions', name, 'handler.ts'), (text) => `${text}\nexport const version = 'the changed one';\n`);
   edit(join(copy, 'infra/workflows/wave.asl.json'), (text) => text.replace('"Comment": "', '"Comment": "The changed version. '));
   return copy;
 }
