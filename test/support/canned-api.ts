@@ -46,7 +46,6 @@ export function cannedWave(n: number, more: Json): Json {
     rollout_config: null,
     block_name: 'ayedo/k8s/polycrate-operator',
     owner_kind: null,
-    reason: null,
     target_version: '0.34.0',
     source: 'scheduler',
     reason: null,
