@@ -1,12 +1,12 @@
 import { App, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import { bundleFunctions } from './bundle.ts';
+import { type Bundles, bundleFunctions } from './bundle.ts';
 import { DataStack } from './stacks/data-stack.ts';
 import { ServiceStack } from './stacks/service-stack.ts';
 import { type StageSettings, stageNamed } from './stages.ts';
 
 /** The whole deployment: what must survive, and everything else. A finding of a rule pack that nobody acknowledged stops it. */
-export function deployment(app: App, stage: StageSettings) {
+export function deployment(app: App, stage: StageSettings, bundles: Bundles) {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
   Tags.of(app).add('project', 'block-rollout');
   Tags.of(app).add('stage', stage.name);
@@ -15,11 +15,11 @@ export function deployment(app: App, stage: StageSettings) {
   const service = new ServiceStack(app, `BlockRollout-${stage.name}`, {
     stage,
     data: data.data,
-    bundles: bundleFunctions(),
+    bundles,
     terminationProtection,
   });
   return { data, service };
 }
 
 // The only place that reads the environment: STAGE says which of infra/stages.ts is meant.
-if (import.meta.main) deployment(new App(), stageNamed(process.env['STAGE'] ?? 'dev'));
+if (import.meta.main) deployment(new App(), stageNamed(process.env['STAGE'] ?? 'dev'), await bundleFunctions());

@@ -23,7 +23,7 @@ if (check && stale.length > 0) process.exitCode = 1;
 if (!check) {
   const [{ synthesize }, { STAGES }] = await Promise.all([import('./docs/deployed.ts'), import('../infra/stages.ts')]);
   const path = 'docs/architecture.md';
-  writeFileSync(path, withPermissions(readFileSync(path, 'utf8'), synthesize(STAGES.prod)));
+  writeFileSync(path, withPermissions(readFileSync(path, 'utf8'), await synthesize(STAGES.prod)));
 }
 console.log(
   check

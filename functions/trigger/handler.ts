@@ -1,10 +1,10 @@
 import middy from '@middy/core';
 import { readTriggerCall, startRun, trigger } from '../../lib/app/schedules/trigger.ts';
-import type { Services } from '../../lib/app/services.ts';
-import { coldStart } from '../../lib/lambda/cold-start.ts';
+import type { CoreServices } from '../../lib/app/services.ts';
+import { coreStart } from '../../lib/lambda/core-start.ts';
 
 /** Target of the schedules of cron configs, and of agent-api, which may start no execution itself; an administrator may call it by hand. */
-export const makeHandler = (services: Services) =>
+export const makeHandler = (services: CoreServices) =>
   middy(async (event: unknown) => {
     const call = readTriggerCall(event);
     return services.units.within<unknown>('trigger', () =>
@@ -12,4 +12,4 @@ export const makeHandler = (services: Services) =>
     );
   });
 
-export const handler = coldStart('trigger', makeHandler);
+export const handler = coreStart('trigger', makeHandler);

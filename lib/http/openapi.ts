@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { errorBody } from '../contracts/api/errors.ts';
-import type { RouteSpec } from '../contracts/api/route.ts';
-import { everyRoute, type NamedRoute } from '../contracts/api/routes.ts';
+import type { NamedRoute, RouteSpec } from '../contracts/api/route.ts';
+import { everyRoute } from '../contracts/api/routes.ts';
 import { LABEL_KEYS } from './label-keys.ts';
 
 type Json = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import type { NamedRoute } from '../contracts/api/routes.ts';
+import type { NamedRoute } from '../contracts/api/route.ts';
 import { refuse } from './failure.ts';
 
 interface Node<T> {

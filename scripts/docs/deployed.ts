@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, CfnResource, Stack } from 'aws-cdk-lib';
 import { deployment } from '../../infra/app.ts';
+import { bundleFunctions } from '../../infra/bundle.ts';
 import type { StageSettings } from '../../infra/stages.ts';
 
 export interface TemplateResource {
@@ -17,10 +18,10 @@ export interface Template {
 }
 
 /** A stage as `cdk synth` makes it, with the feature flags of cdk.json. */
-export function synthesize(stage: StageSettings) {
+export async function synthesize(stage: StageSettings) {
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Record<string, unknown> };
   const app = new App({ context, outdir: mkdtempSync(join(tmpdir(), 'synth-')), analyticsReporting: false });
-  const { data, service } = deployment(app, stage);
+  const { data, service } = deployment(app, stage, await bundleFunctions());
   const assembly = app.synth();
   const template = (stack: Stack) => assembly.getStackArtifact(stack.artifactId).template as Template;
   /** Construct paths within the stack, by logical id. */

@@ -1,14 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WORKFLOW_ROLES } from '../../infra/functions.ts';
 import { STAGES } from '../../infra/stages.ts';
+import { localTelemetry } from '../../lib/adapters/observability/telemetry.ts';
+import { namedRoutes } from '../../lib/contracts/api/route.ts';
+import { apiRoutes } from '../../lib/contracts/api/routes.ts';
 import { NEEDS } from '../../lib/lambda/environment.ts';
+import { render } from '../../local/functions.ts';
+import { routesOf } from '../../local/routes.ts';
+import { type Runtime, startRuntime } from '../../local/runtime.ts';
+import type { Scheduled } from '../../local/scheduler.ts';
 import { ofType, synthesize } from '../../scripts/docs/deployed.ts';
 import { allowedTo, permissionTable, withPermissions } from '../../scripts/docs/permissions.ts';
 
-let made: ReturnType<typeof synthesize>;
-beforeAll(() => {
-  made = synthesize(STAGES.prod);
+let made: Awaited<ReturnType<typeof synthesize>>;
+beforeAll(async () => {
+  made = await synthesize(STAGES.prod);
 }, 120_000);
 
 const TABLE = ['read table', 'write table'];
@@ -109,5 +116,43 @@ describe('what functions are told', () => {
       ];
     });
     expect(Object.fromEntries(told)).toEqual(Object.fromEntries(Object.entries(NEEDS).map(([name, needs]) => [name, [...needs].sort()])));
+  });
+});
+
+describe('local/ stands for all of it', () => {
+  let runtime: Runtime;
+  beforeAll(async () => {
+    runtime = await startRuntime({ memory: true, data: '', port: 0, virtualClock: Date.UTC(2026, 0, 1) });
+  });
+  afterAll(() => runtime.stop());
+
+  const routes = () =>
+    routesOf(
+      runtime.services,
+      localTelemetry(runtime.clock, () => undefined),
+    );
+
+  test('every function is called there, too', () => {
+    const deployed = ofType(made.service, 'AWS::Lambda::Function').map(([id]) => made.paths.get(id)?.split('/')[1]);
+    const behindRoutes = routes().flatMap((route) => [route.functionName, ...(route.authorizer === undefined ? [] : ['authorizer'])]);
+    expect([...Object.keys(runtime.functions), ...behindRoutes, ...Object.keys({ render })].sort()).toEqual(deployed.sort());
+  });
+
+  test('every route is served there, with the authorizer where the gateway asks it; what anybody may ask goes through it', () => {
+    const deployed = ofType(made.service, 'AWS::ApiGatewayV2::Route').map(([, { Properties: p }]) => [
+      p['RouteKey'],
+      p['AuthorizationType'] === 'CUSTOM',
+    ]);
+    const here = routes().map(({ routeKey, authorizer }) => [routeKey, authorizer !== undefined]);
+    const forAnybody = namedRoutes(apiRoutes).filter(({ spec }) => spec.right === 'public');
+    const open = forAnybody.map(({ spec }) => [`${spec.method} /api/v1/${spec.path}`, false]);
+    expect(deployed.sort()).toEqual([...here, ...open].sort());
+  });
+
+  test('whatever a schedule calls is called at its minute', () => {
+    const here = { tick: true, trigger: true } satisfies Record<keyof Scheduled, true>;
+    const called = allowedTo(made, 'Schedules/Role').filter((allowed) => allowed.startsWith('lambda:'));
+    expect(new Set(called)).toEqual(new Set(Object.keys(here).map((name) => `lambda:InvokeFunction on ${name}`)));
+    expect(ofType(made.service, 'AWS::Scheduler::Schedule')).toHaveLength(1);
   });
 });

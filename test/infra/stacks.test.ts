@@ -8,9 +8,9 @@ import { WORKFLOW_FUNCTIONS } from '../../local/engine.ts';
 import { definitionHash } from '../../local/local-asl.ts';
 import { ofType, synthesize, type TemplateResource } from '../../scripts/docs/deployed.ts';
 
-let made: ReturnType<typeof synthesize>;
-beforeAll(() => {
-  made = synthesize(STAGES.prod);
+let made: Awaited<ReturnType<typeof synthesize>>;
+beforeAll(async () => {
+  made = await synthesize(STAGES.prod);
 }, 120_000);
 
 const one = (template: 'data' | 'service', type: string): TemplateResource => {
@@ -303,8 +303,8 @@ describe('the rule packs', () => {
 });
 
 describe('stages', () => {
-  test('the same commit is the same template', () => {
-    const again = synthesize(STAGES.prod);
+  test('the same commit is the same template', async () => {
+    const again = await synthesize(STAGES.prod);
     expect(again.service).toEqual(made.service);
     expect(again.data).toEqual(made.data);
   });

@@ -10,9 +10,7 @@ import {
 } from '@aws-sdk/client-scheduler';
 import type { Scheduler, ScheduleTimes } from '../../app/ports.ts';
 import { toEventBridge } from '../../domain/recurrence/eventbridge.ts';
-
-const NOT_CONFIGURED =
-  'This function makes no schedules: SCHEDULE_GROUP_NAME, SCHEDULE_ROLE_ARN, TRIGGER_FUNCTION_ARN and SCHEDULE_DLQ_ARN are not all set. Deploy it anew.';
+import { NO_SCHEDULER } from './none.ts';
 
 /** What all schedules have in common. */
 export interface ScheduleTarget {
@@ -129,17 +127,9 @@ export class EventBridgeScheduler implements Scheduler {
   }
 }
 
-/** Of a function that is not configured to make schedules: whoever tries gets to know it. */
-const NONE: Scheduler = {
-  revision: '',
-  put: () => Promise.reject(new Error(NOT_CONFIGURED)),
-  remove: () => Promise.reject(new Error(NOT_CONFIGURED)),
-  differences: () => Promise.reject(new Error(NOT_CONFIGURED)),
-};
-
 export function schedulerFrom(target: { readonly [K in keyof ScheduleTarget]: string | undefined }): Scheduler {
   const { group, function_arn, role_arn, dead_letter_arn } = target;
-  if (group === undefined || function_arn === undefined || role_arn === undefined || dead_letter_arn === undefined) return NONE;
+  if (group === undefined || function_arn === undefined || role_arn === undefined || dead_letter_arn === undefined) return NO_SCHEDULER;
   // Every call has an end well before the function's own; what does not get through is left to the tick.
   const client = new SchedulerClient({
     maxAttempts: 3,

@@ -1,4 +1,4 @@
-import semver from 'semver';
+import valid from 'semver/functions/valid.js';
 import type * as z from 'zod';
 import { type FleetFile, fleetFile } from '../../contracts/fleet.ts';
 import { valueProblems } from '../../contracts/object-keys.ts';
@@ -146,7 +146,7 @@ function settings(yaml: StrictYaml): Mistake[] {
     .filter((key) => Object.hasOwn(config, key))
     .map((key) => at(yaml, ['system_config', key], 'key', 'belongs to a change by hand (PATCH), not into a file'));
   const version = config['OPERATOR_BLOCK_VERSION'];
-  if (typeof version === 'string' && version !== '' && semver.valid(version.replace(/^v/, '')) === null) {
+  if (typeof version === 'string' && version !== '' && valid(version.replace(/^v/, '')) === null) {
     mistakes.push(
       at(yaml, ['system_config', 'OPERATOR_BLOCK_VERSION'], 'value', `must be a semantic version such as 0.34.0, not "${version}"`),
     );

@@ -98,3 +98,17 @@ export function readRoutes<O extends z.ZodType, D extends z.ZodType, Q extends z
     get: route({ path: `${path}/{id}`, method: 'GET', right: 'read_all', summary: `Read a ${word}`, answers: { 200: one } }),
   } as const;
 }
+
+type Nested = Readonly<Record<string, Readonly<Record<string, RouteSpec>>>>;
+
+export interface NamedRoute {
+  readonly operation: string;
+  readonly resource: string;
+  readonly verb: string;
+  readonly spec: RouteSpec;
+}
+
+export const namedRoutes = (nested: Nested): NamedRoute[] =>
+  Object.entries(nested).flatMap(([resource, verbs]) =>
+    Object.entries(verbs).map(([verb, spec]) => ({ operation: `${resource}_${verb}`, resource, verb, spec })),
+  );

@@ -1,4 +1,5 @@
-import { compareBuild, valid } from 'semver';
+import compareBuild from 'semver/functions/compare-build.js';
+import valid from 'semver/functions/valid.js';
 import { isSemver } from '../version/compare.ts';
 
 export interface HistogramBar {

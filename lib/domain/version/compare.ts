@@ -1,4 +1,7 @@
-import { compare, parse, type SemVer } from 'semver';
+// By their own files: the package's index brings ranges along, which nothing here has.
+import type { SemVer } from 'semver';
+import compare from 'semver/functions/compare.js';
+import parse from 'semver/functions/parse.js';
 
 export type VersionVerdict = 'upgrade' | 'up_to_date' | 'installed_is_newer' | 'first_install' | 'downgrade';
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type * as z from 'zod';
 import { errorBody } from '../../../lib/contracts/api/errors.ts';
-import { agentRoutes, apiRoutes, everyRoute, type NamedRoute, namedRoutes } from '../../../lib/contracts/api/routes.ts';
+import { type NamedRoute, namedRoutes } from '../../../lib/contracts/api/route.ts';
+import { agentRoutes } from '../../../lib/contracts/api/routes/agent.ts';
+import { apiRoutes, everyRoute } from '../../../lib/contracts/api/routes.ts';
 import { refusalsOf } from '../../../lib/http/openapi.ts';
 import { type Answered, type Api, startApi } from '../../support/api.ts';
 import { makeFleet } from '../../support/api-fleet.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { everyRoute, type NamedRoute } from '../../../lib/contracts/api/routes.ts';
+import type { NamedRoute } from '../../../lib/contracts/api/route.ts';
+import { everyRoute } from '../../../lib/contracts/api/routes.ts';
 import { HttpRefusal } from '../../../lib/http/failure.ts';
 import { Router } from '../../../lib/http/router.ts';
 
