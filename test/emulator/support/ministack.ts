@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,9 @@ const AT_LEAST = [3, 10] as const;
 /** MiniStack in a virtual environment of its own, on a folder that goes with it. No Docker. */
 export async function startMinistack(): Promise<Running> {
   const bin = await environment();
-  const folder = mkdtempSync(join(CACHE, 'run-'));
+  const folder = join(CACHE, 'run');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
   // The emulator's own scripts are CommonJS, and lie below our package.json, which says otherwise.
   writeFileSync(join(folder, 'package.json'), '{}\n');
   const port = await freePort();
