@@ -15,8 +15,8 @@ import { line, names, World } from '../support/world.ts';
 let world: World;
 afterEach(() => world.stop());
 
-async function fleet(n: number, percentage: number, maxRetries = 0): Promise<void> {
-  world = await World.start();
+async function fleet(n: number, percentage: number, { maxRetries = 0, tickMs = 60_000 } = {}): Promise<void> {
+  world = await World.start({ tickMs });
   await world.plainRules();
   await world.config({ max_retries: maxRetries, retry_base_seconds: 10 });
   await world.addClusters(names(n));
@@ -64,7 +64,7 @@ test('a finish before the claim is refused, and the run waits as before', async 
 });
 
 test('a failure that is told five times at once costs one try and is counted once', async () => {
-  await fleet(1, 100, 1);
+  await fleet(1, 100, { maxRetries: 1 });
   const { host, call } = await given();
   await Promise.all([1, 2, 3].map(() => world.agents.claimRun(call)));
   await Promise.all([1, 2, 3, 4, 5].map(() => world.patient(() => world.agents.finishRun({ ...call, ...result(1) }))));
@@ -76,7 +76,7 @@ test('a failure that is told five times at once costs one try and is counted onc
 });
 
 test('of two different results at once one counts, and the other gets the run as it is', async () => {
-  await fleet(1, 100, 1);
+  await fleet(1, 100, { maxRetries: 1 });
   const { call } = await given();
   await world.agents.claimRun(call);
   const answers = await Promise.all([0, 1, 0, 1].map((exit) => world.patient(() => world.agents.finishRun({ ...call, ...result(exit) }))));
@@ -88,7 +88,7 @@ test('of two different results at once one counts, and the other gets the run as
 });
 
 test('messages of an old attempt change nothing while the next one runs, nor after the end', async () => {
-  await fleet(1, 100, 1);
+  await fleet(1, 100, { maxRetries: 1 });
   const { host, call } = await given();
   await world.agents.claimRun(call);
   const first = await world.agents.finishRun({ ...call, ...result(1) });
@@ -134,7 +134,7 @@ function echo(random: () => number): () => Promise<void> {
 }
 
 test.each([1, 2, 3, 4, 5])('doubled, late and reordered messages of a whole fleet change nothing (seed %i)', async (seed) => {
-  await fleet(5, 50, 1);
+  await fleet(5, 50, { maxRetries: 1 });
   world.host('c1').behaviour.exit = () => 1;
   world.host('c2').behaviour.exit = (attempt) => (attempt === 1 ? 1 : 0);
   const wave = await playOut(1, 2, echo(seeded(seed)));
@@ -143,7 +143,8 @@ test.each([1, 2, 3, 4, 5])('doubled, late and reordered messages of a whole flee
 });
 
 test('three drivers of one wave at once: one goes on, the others find it taken over', async () => {
-  await fleet(6, 34);
+  // A day passes at its end: what is shown here owes nothing to the tick.
+  await fleet(6, 34, { tickMs: 900_000 });
   const { engine } = world.runtime;
   const ends: Promise<{ readonly status: string } | null>[] = [];
   const wave = await playOut(0, 2, async () => {
@@ -189,7 +190,7 @@ test('an execution with a name of its own, started by hand beside the driver, br
 });
 
 test('ticks that come three at a time and executions that are started again change nothing', async () => {
-  await fleet(5, 50, 1);
+  await fleet(5, 50, { maxRetries: 1 });
   const { engine, functions } = world.runtime;
   world.host('c1').behaviour.exit = () => 1;
   const tick = () => functions.tick({}, localContext('tick', world.services.ids.fresh()));
@@ -223,6 +224,8 @@ test('fifty parallel requests for one block make one item', async () => {
     expect(reason).toBeInstanceOf(AppError);
     expect(reason).toMatchObject({ kind: 'conflict', conflict: { id: made[0] } });
   }
+  // The wave that was made is being driven by now.
+  await world.settle();
   await new Invariants(world).check(0);
   expect(await world.waves()).toHaveLength(2);
 });
@@ -235,6 +238,8 @@ test('fifty parallel POSTs for one block make one item, and every 409 names it',
   expect(made).toHaveLength(1);
   const refused = answers.filter(({ status }) => status !== 201);
   for (const { status, body } of refused) expect([status, body.conflict?.id]).toEqual([409, made[0]?.body.id]);
+  // The wave that was made is being driven by now.
+  await world.settle();
   await new Invariants(world).check(0);
   expect(await world.waves()).toHaveLength(2);
 });
