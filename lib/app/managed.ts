@@ -1,3 +1,4 @@
+import { MANAGED_DEFAULTS } from '../domain/shared/defaults.ts';
 import type { Managed } from '../domain/shared/fleet.ts';
 import type { Instant } from '../domain/shared/time.ts';
 
@@ -11,13 +12,8 @@ export interface Birth {
 export const newManaged = ({ id, name, now }: Birth): Managed => ({
   id,
   name,
-  display_name: null,
-  labels: {},
-  annotations: {},
+  ...MANAGED_DEFAULTS,
   created_at: now,
   updated_at: now,
-  archived: false,
-  archived_at: null,
-  archived_reason: null,
   version: 0,
 });

@@ -1,3 +1,4 @@
+import { BLOCK_DEFAULTS } from '../../domain/shared/defaults.ts';
 import type { Block, K8sApp } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
@@ -17,30 +18,14 @@ export function newBlock(
   const name = config.block_name ?? '';
   return {
     ...newManaged({ id: derivedId.block(services.ids, parent, name), name, now }),
+    ...BLOCK_DEFAULTS,
     version: 1,
     organization: target.organization.id,
     workspace: target.workspace.id,
     k8s_cluster: target.cluster?.id ?? null,
-    from_block: null,
-    app: null,
-    block_version: null,
     installed_version: app?.installed_version ?? null,
-    installed_at: null,
-    config: {},
-    config_hash: null,
-    created_by_component: 'api',
-    managed_by: null,
-    auto_rollout: true,
     created_by_brc: config.id,
     managed_by_brc: ownerIn(null, config),
-    installation_status: 'idle',
-    last_installed_at: null,
-    actions: [],
-    kind: null,
-    type: null,
-    flavor: null,
-    active_item: null,
-    remembered: {},
   };
 }
 

@@ -1,10 +1,10 @@
+import { CONFIG_DEFAULTS } from '../../domain/shared/defaults.ts';
 import { OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import type { Instant } from '../../domain/shared/time.ts';
 import { AppError } from '../errors.ts';
 import { newManaged } from '../managed.ts';
 import type { Create } from '../ports.ts';
-import { CONFIG_DEFAULTS } from '../resources/config-fields.ts';
 import { operatorConfigId, SEEDED_LIMITS, systemConfigId } from './configs.ts';
 import type { EngineServices } from './services.ts';
 

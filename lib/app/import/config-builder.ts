@@ -1,10 +1,11 @@
 import type * as z from 'zod';
 import { updateConfig } from '../../contracts/api/configs.ts';
+import { CONFIG_DEFAULTS } from '../../domain/shared/defaults.ts';
 import { type Json, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 import { SEEDED_LIMITS } from '../engine/configs.ts';
 import { newManaged } from '../managed.ts';
-import { CONFIG_DEFAULTS, type ConfigOwn, configWith } from '../resources/config-fields.ts';
+import { type ConfigOwn, configWith } from '../resources/config-fields.ts';
 import { configProblems } from '../resources/config-rules.ts';
 import type { ConfigBuilder } from './ports.ts';
 

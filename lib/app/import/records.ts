@@ -1,3 +1,4 @@
+import { APP_DEFAULTS, BLOCK_DEFAULTS, CLUSTER_DEFAULTS, OWNER_DEFAULTS } from '../../domain/shared/defaults.ts';
 import type {
   Block,
   Json,
@@ -21,22 +22,14 @@ import type { Difference } from './diff.ts';
 type FieldOf<T> = Exclude<keyof T, keyof Managed> | 'display_name';
 type Defaults<T> = Partial<Record<FieldOf<T>, Json>>;
 
-const ORGANIZATION: Defaults<Organization> = { display_name: null, criticality: null, contacts: [], maintenance_window: null };
-const WORKSPACE: Defaults<Workspace> = { display_name: null, criticality: null, contacts: [], maintenance_window: null };
-const CLUSTER: Defaults<K8sCluster> = { display_name: null, active: true };
+const ORGANIZATION: Defaults<Organization> = { display_name: null, ...OWNER_DEFAULTS };
+const WORKSPACE: Defaults<Workspace> = { display_name: null, ...OWNER_DEFAULTS };
+const CLUSTER: Defaults<K8sCluster> = { display_name: null, active: CLUSTER_DEFAULTS.active };
+const { from_block, app, block_version, config, created_by_component, managed_by, auto_rollout, kind, type, flavor, actions } =
+  BLOCK_DEFAULTS;
 const BLOCK: Defaults<Block> = {
-  display_name: null,
-  from_block: null,
-  app: null,
-  block_version: null,
-  config: {},
-  created_by_component: 'api',
-  managed_by: null,
-  auto_rollout: true,
-  kind: null,
-  type: null,
-  flavor: null,
-  actions: [],
+  ...{ display_name: null, from_block, app, block_version, config, created_by_component },
+  ...{ managed_by, auto_rollout, kind, type, flavor, actions },
 };
 
 /** The object with the difference applied; fields that the file does not speak of stay as they are. */
@@ -103,54 +96,30 @@ export interface Parents {
 
 export const newOrganization = (birth: Birth): Organization => ({
   ...newManaged(birth),
-  criticality: null,
-  contacts: [],
-  maintenance_window: null,
+  ...OWNER_DEFAULTS,
 });
 
 export const newWorkspace = (birth: Birth, organization: string): Workspace => ({ ...newOrganization(birth), organization });
 
 export const newCluster = (birth: Birth, { organization, workspace }: Parents): K8sCluster => ({
   ...newManaged(birth),
+  ...CLUSTER_DEFAULTS,
   organization,
   workspace,
-  active: true,
-  rollout_override: { paused: false, pause_reason: null, paused_until: null, version_override: null },
 });
 
 export const newApp = (birth: Birth, parents: Parents & { k8s_cluster: string }, installed_version: string | null): K8sApp => ({
   ...newManaged(birth),
+  ...APP_DEFAULTS,
   ...parents,
-  block: null,
   installed_version,
-  last_reconciled: null,
-  state: null,
-  excluded_from_downtime_until: null,
 });
 
 export const newBlock = (birth: Birth, parents: Parents, installed_version: string | null): Block => ({
   ...newManaged(birth),
+  ...BLOCK_DEFAULTS,
   ...parents,
-  from_block: null,
-  app: null,
-  block_version: null,
   installed_version,
-  installed_at: null,
-  config: {},
-  config_hash: null,
-  created_by_component: 'api',
-  managed_by: null,
-  auto_rollout: true,
-  created_by_brc: null,
-  managed_by_brc: null,
-  installation_status: 'idle',
-  last_installed_at: null,
-  actions: [],
-  kind: null,
-  type: null,
-  flavor: null,
-  active_item: null,
-  remembered: {},
 });
 
 type Numbers = {
@@ -170,7 +139,8 @@ const NUMBER_DEFAULTS: Readonly<Record<Exclude<Numbers, 'revision'>, number>> = 
 
 export function settingsWith(before: SystemSettings, { set, cleared }: Difference): SystemSettings {
   const numbers: Readonly<Record<string, number>> = NUMBER_DEFAULTS;
-  const known = (field: string): boolean => field in numbers || field === 'OPERATOR_BLOCK_VERSION' || field === 'ROLLOUTS_PAUSED';
+  const known = (field: string): boolean =>
+    Object.hasOwn(numbers, field) || field === 'OPERATOR_BLOCK_VERSION' || field === 'ROLLOUTS_PAUSED';
   const gone = cleared.filter(known).map((field) => [field, numbers[field] ?? null]);
   const given = Object.entries(set).filter(([field]) => known(field));
   const freeGone = new Set(cleared.filter((field) => !known(field)));
@@ -180,7 +150,7 @@ export function settingsWith(before: SystemSettings, { set, cleared }: Differenc
   ]);
   return {
     ...before,
-    ...Object.fromEntries([...gone, ...given.map(([field, value]) => [field, field in numbers ? Number(value) : value])]),
+    ...Object.fromEntries([...gone, ...given.map(([field, value]) => [field, Object.hasOwn(numbers, field) ? Number(value) : value])]),
     free,
   };
 }

@@ -1,3 +1,4 @@
+import { CONFIG_DEFAULTS } from '../../domain/shared/defaults.ts';
 import type { Managed } from '../../domain/shared/fleet.ts';
 import type { BlockRolloutConfig } from '../../domain/shared/rollout.ts';
 
@@ -6,45 +7,6 @@ export type ConfigOwn = Omit<BlockRolloutConfig, keyof Managed>;
 /** Kept by the service itself. */
 const ENGINE_OWNED = ['template_revision', 'schedule_since'] as const;
 export type ConfigFields = Partial<Omit<ConfigOwn, (typeof ENGINE_OWNED)[number]>>;
-
-/** SPEC §1: the defaults. */
-export const CONFIG_DEFAULTS: ConfigOwn = {
-  kind: 'config',
-  is_system_config: false,
-  active: true,
-  block_name: null,
-  action_name: 'install',
-  trigger_type: null,
-  cron_expression: null,
-  time_zone: 'UTC',
-  schedule_since: null,
-  target_kind: 'k8s_cluster',
-  target_organizations: [],
-  target_workspaces: [],
-  scope_expressions: [],
-  target_version: null,
-  block_config_template: null,
-  template_block: null,
-  template_revision: 1,
-  max_concurrent_percent: null,
-  failure_threshold_percent: null,
-  max_retries: null,
-  retry_base_seconds: null,
-  action_timeout_seconds: null,
-  quiescence_seconds: null,
-  early_brake: false,
-  verify_version: true,
-  soak_seconds: 0,
-  hold_after_first_batch: false,
-  park_after_hours: 168,
-  allow_downgrade: false,
-  maintenance_window: null,
-  bypass_maintenance_window: false,
-  auto_takeover: false,
-  config_to_credential_mappings: [],
-  notify_on_wave_blocked: true,
-  enqueue_reason: null,
-};
 
 /** What a wave is made of besides the rendered target (SPEC §2.7): a change makes a new template revision. */
 const TEMPLATE = ['target_version', 'block_config_template', 'template_block'] as const;

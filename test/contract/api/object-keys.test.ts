@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resumeImports } from '../../../lib/app/import/advance.ts';
 import { isRefusedKey, MAX_NESTING } from '../../../lib/contracts/object-keys.ts';
 import { type Api, startApi } from '../../support/api.ts';
 import { done, makeFleet } from '../../support/api-fleet.ts';
@@ -95,6 +96,17 @@ describe.each([
     const answer = await api().send('POST', 'import/', { raw: file, headers: { 'content-type': 'application/yaml' } });
     expect([answer.status, answer.body.errors[0].detail]).toEqual([400, expect.stringContaining(reason)]);
     expect(answer.body.errors[0].detail).toContain('line 6');
+  });
+
+  it('a fleet file may name a free setting as JavaScript names its own', async () => {
+    const names = Object.getOwnPropertyNames(Object.prototype).filter((name) => /^[a-z]+$/i.test(name) && !isRefusedKey(name));
+    const settings = names.map((name) => `  ${name}: mine of ${name}`).join('\n');
+    const file = `apiVersion: block-rollout/v1\nsystem_config:\n${settings}\n`;
+    const { id } = await done(api().send('POST', 'import/', { raw: file, headers: { 'content-type': 'application/yaml' } }));
+    await resumeImports(api().services.imports, () => true);
+    expect((await done(api().get(`import/${id}/`))).status).toBe('completed');
+    const read = await done(api().get('system-config/'));
+    for (const name of names) expect(read[name]).toBe(`mine of ${name}`);
   });
 
   it('a value nested deeper than a row keeps is refused by its place', async () => {
