@@ -137,6 +137,21 @@ describe('the wave machine, started by hand', () => {
     },
   );
 
+  test('killed before its first write: a driver that was to come is replaced, one that was overtaken is not', async () => {
+    const wave = await openWave('2.0.0');
+    const ended = (generation: number) => {
+      const name = `wave-${wave.id}-g${generation}`;
+      const detail = { executionArn: 'arn:aws:states:x', name, status: 'ABORTED', input: '{}' };
+      return world.runtime.functions['execution-watch']({ detail }, localContext('execution-watch', 'r'));
+    };
+    await ended(wave.generation + 4);
+    await world.settle();
+    expect(await world.wave()).toMatchObject({ generation: wave.generation + 5 });
+    await ended(wave.generation + 4);
+    await world.settle();
+    expect(world.runtime.engine.running()).toEqual([`wave-${wave.id}-g${wave.generation + 5}`]);
+  });
+
   test('killed before it drove anything, or with input that is no JSON: nothing is started', async () => {
     const wave = await openWave('2.0.0');
     for (const input of [null, '[1]', 'no json', '{"rollout_config":"operator"}', `{"block_rollout":"${wave.id}"}`]) {

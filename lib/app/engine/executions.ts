@@ -1,6 +1,7 @@
 import type { ExecutionEnded } from '../../contracts/workflow/events.ts';
 import { isWaveId, parseExecutionName } from '../../contracts/workflow/names.ts';
 import type { ContinueAsNewInput, ContinueAsNewOutput, RecordFailureInput, RecordFailureOutput } from '../../contracts/workflow/wave.ts';
+import { OPEN_WAVE } from '../../domain/wave/transitions.ts';
 import { findConfig } from './config-list.ts';
 import { ENQUEUE_PATIENCE } from './enqueue-run.ts';
 import type { EngineServices } from './services.ts';
@@ -27,10 +28,14 @@ export async function executionWatch(services: EngineServices, ended: ExecutionE
   if (name?.machine === 'enqueue') return restartEnqueue(services, name.enqueue_run);
   for (const wave of name === null ? await wavesOfInput(services, ended.input) : [name.block_rollout]) {
     const state = await services.engine.wave(wave);
-    if (state?.wave.driver !== ended.execution) continue;
+    if (state === null) continue;
+    // Killed before its first write, it was still the one that should have driven the wave.
+    const overtakes = name?.machine === 'wave' && name.generation > state.wave.generation && OPEN_WAVE.includes(state.wave.status);
+    const coming = overtakes ? name.generation : 0;
+    if (state.wave.driver !== ended.execution && coming === 0) continue;
     services.metrics.count('DriversReplaced');
     services.log.warn('driver_replaced', { wave, driver: ended.execution, status: ended.status, error: ended.error });
-    await startDriver(services, wave, state.wave.generation + 1);
+    await startDriver(services, wave, Math.max(state.wave.generation, coming) + 1);
   }
 }
 
