@@ -56,7 +56,7 @@ function wordsOf(issue: Issue): Words {
     case 'invalid_type':
       return typeWords(issue);
     case 'invalid_value':
-      return { code: 'invalid_choice', detail: custom(issue) ?? `must be one of: ${issue.values.map(String).join(', ')}.` };
+      return choiceWords(issue);
     case 'too_big':
       return {
         code: limitCode('max', issue.origin),
@@ -90,6 +90,12 @@ function typeWords(issue: Extract<Issue, { code: 'invalid_type' }>): Words {
   if (issue.input === undefined) return { code: 'required', detail: `is required: ${kind}.` };
   if (issue.input === null) return { code: 'null', detail: `must not be null; it is ${kind}.` };
   return { code: issue.expected === 'array' ? 'not_a_list' : 'invalid', detail: `must be ${kind}.` };
+}
+
+function choiceWords(issue: Extract<Issue, { code: 'invalid_value' }>): Words {
+  const detail = custom(issue) ?? `must be one of: ${issue.values.map(String).join(', ')}.`;
+  if (issue.input === undefined) return { code: 'required', detail: `is required; it ${detail}` };
+  return { code: issue.input === null ? 'null' : 'invalid_choice', detail };
 }
 
 function smallWords(issue: Extract<Issue, { code: 'too_small' }>): Words {

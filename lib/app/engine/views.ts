@@ -61,12 +61,26 @@ export async function itemView(services: EngineServices, id: string): Promise<It
 export async function itemViewOf(services: EngineServices, item: Item): Promise<ItemView> {
   const now = services.clock.now();
   if (item.status === 'in_progress') return { item, blockers: await progress(services, item), earliest_start: null };
-  if (item.status !== 'pending' && item.status !== 'retrying') return { item, blockers: [], earliest_start: null };
-  const frame = await readFrame(services, item.rollout, now);
-  const [candidate] = frame === null ? [] : await readCandidates(services, frame, [item.id], now);
-  if (frame === null || candidate === undefined) return { item, blockers: [], earliest_start: null };
-  const blockers = holdsOf(planFactsOf(frame), candidate, now);
-  return { item, blockers, earliest_start: earliestStart(blockers, now) };
+  const [waiting] = await waitingViews(services, [item], now);
+  return waiting ?? { item, blockers: [], earliest_start: null };
+}
+
+/** The views of those of these items that wait, in no order; each of their waves is read once. */
+export async function waitingViews(services: EngineServices, items: readonly Item[], now: Instant): Promise<ItemView[]> {
+  const waiting = items.filter((item) => item.status === 'pending' || item.status === 'retrying');
+  const waves = [...Map.groupBy(waiting, (item) => item.rollout)];
+  const views = await Promise.all(waves.map(([wave, own]) => viewsInWave(services, wave, own, now)));
+  return views.flat();
+}
+
+async function viewsInWave(services: EngineServices, wave: string, items: readonly Item[], now: Instant): Promise<ItemView[]> {
+  const frame = await readFrame(services, wave, now);
+  if (frame === null) return [];
+  const ids = items.map((item) => item.id);
+  return (await readCandidates(services, frame, ids, now)).map((candidate) => {
+    const blockers = holdsOf(planFactsOf(frame), candidate, now);
+    return { item: candidate.item, blockers, earliest_start: earliestStart(blockers, now) };
+  });
 }
 
 async function progress(services: EngineServices, item: Item): Promise<Blocker[]> {

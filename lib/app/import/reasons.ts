@@ -38,7 +38,7 @@ function reason(issue: Issue, source: string | null): string {
   }
   if (issue.code === 'invalid_value') {
     const values = issue.values.map(String);
-    return values.length === 1 ? issue.message : `must be one of ${values.join(', ')}`;
+    return values.length === 1 || !issue.message.startsWith('Invalid') ? issue.message : `must be one of ${values.join(', ')}`;
   }
   if (issue.code === 'too_small') return sizeReason(issue, issue.origin, `at least ${issue.minimum}`);
   if (issue.code === 'too_big') return sizeReason(issue, issue.origin, `at most ${issue.maximum}`);

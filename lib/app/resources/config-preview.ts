@@ -14,6 +14,7 @@ import { type Target, withBlocks } from '../engine/enqueue-targets.ts';
 import { readMaintenances } from '../engine/maintenances.ts';
 import { targetsInScope } from '../engine/scope-count.ts';
 import type { EngineServices } from '../engine/services.ts';
+import { waitingViews } from '../engine/views.ts';
 import { invalid, notFound } from '../errors.ts';
 import type { Page, PageRequest } from '../paging.ts';
 import { type Moment, momentOf } from './window-preview.ts';
@@ -37,15 +38,18 @@ export interface PreviewTarget {
 
 export type WindowSource = 'config' | 'workspace' | 'organization' | 'system_default';
 
-/** When windows, freezes and Maintenances let a target start what it would get; slots, agents and pauses come on top. */
+/**
+ * When windows, freezes and Maintenances let a target start what it would get; slots, agents and pauses come on top. Where an item of the config
+ * waits already, its start is the one that the item's own read says (SPEC §3.8).
+ */
 export interface PreviewTimes {
   /** null = always open but for freezes; also where the config bypasses windows. */
   readonly window: { readonly id: string; readonly name: string; readonly source: WindowSource; readonly time_zone: string } | null;
-  /** From now on; null = it gets nothing, or it never opens. */
+  /** From now on; null = it gets nothing and nothing of it waits, or nobody can say. */
   readonly earliest_start: Instant | null;
   /** In words: `now`, `in 3 h 12 min (22:00 Europe/Berlin)`. */
   readonly earliest_start_text: string | null;
-  /** Of a schedule: for each of the next fires, in their order. */
+  /** Of a schedule: for each of the next fires, in their order; also where the block is busy with an item now. */
   readonly scheduled_starts: readonly (Instant | null)[];
 }
 export type PreviewRow = PreviewTarget & PreviewTimes;
@@ -105,6 +109,8 @@ function firesOf(config: BlockRolloutConfig, now: Instant): readonly Instant[] {
 interface Shown {
   readonly row: PreviewTarget;
   readonly target: Target;
+  /** The active item of its block, of whichever config. */
+  readonly active: Item | null;
 }
 
 async function withTimes(
@@ -115,23 +121,38 @@ async function withTimes(
 ): Promise<PreviewRow[]> {
   const now = services.clock.now();
   const keyOf = ({ workspace, organization }: Target): string => calendarKey(workspace, organization);
-  const [settings, maintenances] = await Promise.all([services.settings.read(), readMaintenances(services, now)]);
+  const [settings, maintenances, waiting] = await Promise.all([
+    services.settings.read(),
+    readMaintenances(services, now),
+    waitingStarts(services, config, shown, now),
+  ]);
   const keys = shown.map(({ target }) => keyOf(target));
   const sources = await windowsFor(services, { config, settings }, keys);
-  return shown.map(({ row, target }) => {
+  return shown.map(({ row, target, active }) => {
     const { window, calendar } = ruleOf(config, sources.get(keyOf(target)));
     const acts = row.action !== 'none' && row.action !== 'skip';
     const where = { organization: target.organization.id, workspace: target.workspace.id, k8s_cluster: target.cluster?.id ?? null };
     const startFrom = (t: Instant): Instant | null => firstStart(calendar, maintenances.spans(where), t);
-    const earliest_start = acts ? startFrom(now) : null;
+    const earliest_start = acts ? startFrom(now) : (waiting.get(active?.id ?? '') ?? null);
     return {
       ...row,
       window,
       earliest_start,
       earliest_start_text: earliest_start === null ? null : describeUntil(now, earliest_start, window?.time_zone ?? config.time_zone),
-      scheduled_starts: acts ? fires.map(startFrom) : [],
+      scheduled_starts: acts || row.reason === ALREADY_ACTIVE ? fires.map(startFrom) : [],
     };
   });
+}
+
+/** By item: when this config's waiting items start, as their own reads say it. */
+async function waitingStarts(
+  services: EngineServices,
+  config: BlockRolloutConfig,
+  shown: readonly Shown[],
+  now: Instant,
+): Promise<Map<string, Instant | null>> {
+  const own = shown.flatMap(({ active }) => (active?.rollout_config === config.id ? [active] : []));
+  return new Map((await waitingViews(services, own, now)).map((view) => [view.item.id, view.earliest_start]));
 }
 
 const SOURCES = { config: 'config', workspace: 'workspace', organization: 'organization', systemDefault: 'system_default' } as const;
@@ -155,10 +176,10 @@ async function rowsOf(services: EngineServices, config: BlockRolloutConfig, targ
   const decided = await decideTargets(services, look, config, settings, found);
   const active = await services.engine.items(decided.flatMap((d) => d.at.block?.active_item ?? []));
   const unset = lacksOperatorVersion(services, config, settings) ? NO_OPERATOR_VERSION : {};
-  return decided.map((d) => ({
-    target: d.at.target,
-    row: { ...rowOf(d, active.get(d.at.block?.active_item ?? '') ?? null), ...unset },
-  }));
+  return decided.map((d) => {
+    const item = active.get(d.at.block?.active_item ?? '') ?? null;
+    return { target: d.at.target, active: item, row: { ...rowOf(d, item), ...unset } };
+  });
 }
 
 function rowOf(decided: Decided, active: Item | null): PreviewTarget {
@@ -177,6 +198,9 @@ function rowOf(decided: Decided, active: Item | null): PreviewTarget {
   };
 }
 
+/** Why a target gets nothing more now: its block is busy with an item. */
+const ALREADY_ACTIVE = 'already_active';
+
 function outcomeOf(decided: Decided, active: Item | null): Pick<PreviewTarget, 'action' | 'reason'> {
   const { decision } = decided;
   switch (decision.kind) {
@@ -188,7 +212,7 @@ function outcomeOf(decided: Decided, active: Item | null): Pick<PreviewTarget, '
       return { action: 'skip', reason: `template_error: ${decision.error}` };
     case 'enqueue':
       // SPEC §2.5: one active item per block; only an older target of the same config gives way.
-      if (active !== null && !supersedes({ ...decided, decision }, active)) return { action: 'none', reason: 'already_active' };
+      if (active !== null && !supersedes({ ...decided, decision }, active)) return { action: 'none', reason: ALREADY_ACTIVE };
       return { action: actionOf(decided), reason: decision.downgrade ? 'downgrade' : decision.why };
   }
 }

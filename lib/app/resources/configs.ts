@@ -25,6 +25,7 @@ export async function createConfig(services: ResourceServices, request: ConfigRe
   const { expected_targets, name, display_name, labels, annotations, ...fields } = request;
   const fresh = services.ids.fresh();
   const id = name === undefined ? fresh : configId(services.ids, name);
+  requireKindOfTrigger(fields);
   const own = configWith(null, fields);
   const born = newManaged({ id, name: name ?? `${own.block_name ?? own.kind} ${fresh}`.slice(0, 253), now: services.clock.now() });
   const managed = { display_name: display_name ?? null, labels: labels ?? {}, annotations: annotations ?? {} };
@@ -32,6 +33,12 @@ export async function createConfig(services: ResourceServices, request: ConfigRe
   const targets = await check(services, value, null, expected_targets);
   const config = await create(services, 'block_rollout_config', value, actor, configTouches(null, value));
   return { config, targets_in_scope: targets.size };
+}
+
+/** SPEC §1: a config is of kind config unless it says otherwise; who forgets to say so of a trigger would keep defaults that start nothing. */
+function requireKindOfTrigger({ kind, trigger_type }: ConfigFields): void {
+  if (kind === undefined && trigger_type != null)
+    throw invalid('kind', 'is required with trigger_type: say trigger, or leave trigger_type out.', 'required');
 }
 
 /** PUT and PATCH alike: fields left out stay as they are, so that a forgotten list never turns into "the whole fleet". */

@@ -75,7 +75,8 @@ const fields = {
   block_name: name.nullable().exactOptional(),
   action_name: z.string().min(1).max(100).exactOptional(),
   trigger_type: z
-    .union([triggerType, z.literal(''), z.null()], { error: 'must be reconciliation or schedule' })
+    .enum([...triggerType.options, ''], { error: 'must be reconciliation or schedule' })
+    .nullable()
     .transform((v) => (v === '' ? null : v))
     .exactOptional(),
   cron_expression: z.string().max(100).nullable().exactOptional(),
@@ -127,8 +128,7 @@ const OWNED = [
   ],
   ...['target_workspace_names', 'targets_in_scope', 'template_revision', 'organization', 'workspace', 'criticality'],
 ];
-/** The kind must be said: without it a trigger would be kept as defaults that start nothing. */
-export const createConfig = requestObject({ ...fields, kind: configKind, is_system_config: z.boolean().exactOptional() }, OWNED).meta({
+export const createConfig = requestObject({ ...fields, is_system_config: z.boolean().exactOptional() }, OWNED).meta({
   id: 'CreateBlockRolloutConfig',
 });
 /** The fields of a config as the fleet file and updates give them. */
@@ -165,10 +165,13 @@ export const previewTarget = z.object({
   window: z
     .object({ id, name: z.string(), source: z.enum(['config', 'workspace', 'organization', 'system_default']), time_zone: z.string() })
     .nullable(),
-  /** When windows, freezes and Maintenances let it start; null = it gets nothing, or it never opens. */
+  /**
+   * When windows, freezes and Maintenances let it start; of a target whose item waits already, the `earliest_start` of that item. null = it gets
+   * nothing and nothing of it waits, or nobody can say.
+   */
   earliest_start: instantOut.nullable(),
   earliest_start_text: z.string().nullable(),
-  /** Of a schedule: the same for each of next_fires, in their order. */
+  /** Of a schedule: the same for each of next_fires, in their order; also while its block is busy with an item. */
   scheduled_starts: z.array(instantOut.nullable()),
 });
 export const preview = z

@@ -175,6 +175,27 @@ describe('a config', () => {
     expect([second.status, attrs(second), second.body.errors[0].code]).toEqual([400, ['non_field_errors'], 'unique']);
   });
 
+  it('is of kind config unless it says otherwise; a trigger has to say so', async () => {
+    const bare = await api.post('block-rollout-configs/', { name: 'x' });
+    expect([bare.status, bare.body.kind, bare.body.is_system_config]).toEqual([201, 'config', false]);
+    const { kind, ...unsaid } = { ...trigger, ...fresh() };
+    const refused = await api.post('block-rollout-configs/', unsaid);
+    expect([refused.status, attrs(refused), refused.body.errors[0].code]).toEqual([400, ['kind'], 'required']);
+    expect((await api.post('block-rollout-configs/', { ...unsaid, kind })).status).toBe(201);
+  });
+
+  it('has one of two trigger types, or none', async () => {
+    const refused = await create({ ...fresh(), trigger_type: 'cron' });
+    expect([refused.status, refused.body.errors]).toEqual([
+      400,
+      [{ code: 'invalid_choice', detail: 'must be reconciliation or schedule.', attr: 'trigger_type' }],
+    ]);
+    for (const trigger_type of ['', null]) {
+      const none = await create({ ...fresh(), trigger_type });
+      expect([none.status, attrs(none), none.body.errors[0].code]).toEqual([400, ['trigger_type'], 'required']);
+    }
+  });
+
   it('gets a new template revision when its target or template changes, and only then', async () => {
     const { body } = await create(fresh());
     const path = `block-rollout-configs/${body.id}/`;

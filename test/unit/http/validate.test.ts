@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { AppError, type Problem } from '../../../lib/app/errors.ts';
 import { createBlock, createCluster } from '../../../lib/contracts/api/clusters.ts';
 import { createConfig } from '../../../lib/contracts/api/configs.ts';
@@ -30,6 +30,10 @@ describe('each mistake is named with its field and the code of the reference', (
     ['not a list', createOrganization, { ...organization, contacts: 'a@b.example' }, [['contacts', 'not_a_list']]],
     ['a place in a list', createOrganization, { ...organization, contacts: ['a@b.example', 'nobody'] }, [['contacts.1', 'invalid']]],
     ['a choice', createOrganization, { ...organization, criticality: 'tier-1' }, [['criticality', 'invalid_choice']]],
+    ['a choice of two', createConfig, { ...config, trigger_type: 'cron' }, [['trigger_type', 'invalid_choice']]],
+    ['a number for a choice', createConfig, { ...config, trigger_type: 5 }, [['trigger_type', 'invalid_choice']]],
+    ['null for a choice', createConfig, { kind: null }, [['kind', 'null']]],
+    ['a missing choice', z.object({ role: z.enum(['admin', 'member']) }), {}, [['role', 'required']]],
     ['an unknown field', createOrganization, { ...organization, criticalty: 'high' }, [['criticalty', 'invalid']]],
     [
       'a nested unknown field',
