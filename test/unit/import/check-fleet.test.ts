@@ -190,6 +190,11 @@ describe('every field is checked', () => {
       expect.stringMatching(/^2:\d+ rollout_configs\[0\].cron_expression: /),
     ],
     [
+      'a trigger type that is none',
+      `${HEAD}rollout_configs: [{name: c, kind: trigger, trigger_type: cron, block_name: b}]\n`,
+      expect.stringMatching(/^2:\d+ rollout_configs\[0\].trigger_type: must be reconciliation or schedule$/),
+    ],
+    [
       'a scope that cannot be read',
       `${HEAD}rollout_configs: [{name: c, scope_expressions: ["env in ("]}]\n`,
       expect.stringMatching(/^2:49 rollout_configs\[0\].scope_expressions\[0\]: /),
