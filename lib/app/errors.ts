@@ -36,6 +36,9 @@ export class AppError extends Error {
   }
 }
 
+/** A reason as a `detail`: with a full stop, unless it ends like a sentence already. */
+export const sentence = (text: string): string => (/[.!?)]$/.test(text) ? text : `${text}.`);
+
 export const invalid = (attr: string | null, detail: string, code = 'invalid'): AppError =>
   new AppError('invalid', [{ code, detail, attr }]);
 export const notFound = (what: string): AppError =>

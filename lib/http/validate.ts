@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { AppError, type Problem } from '../app/errors.ts';
+import { AppError, type Problem, sentence } from '../app/errors.ts';
 import { valueProblems } from '../contracts/object-keys.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -118,5 +118,3 @@ function unit(origin: string, n: number): string {
 function custom(issue: Issue): string | null {
   return /^(Invalid|Too (big|small)|Unrecognized)/.test(issue.message) ? null : sentence(issue.message);
 }
-
-const sentence = (text: string): string => (/[.!?)]$/.test(text) ? text : `${text}.`);

@@ -1,5 +1,6 @@
+import { localDate } from '../../lib/domain/recurrence/local-text.ts';
 import type { Blocker } from '../../lib/domain/shared/rollout.ts';
-import { DAY, HOUR, type Instant, MINUTE, type Millis, SECOND } from '../../lib/domain/shared/time.ts';
+import { DAY, HOUR, type Instant, MINUTE, type Millis, SECOND, YEAR } from '../../lib/domain/shared/time.ts';
 
 /** Words of the progress view: what a tired person reads at night. */
 
@@ -15,10 +16,15 @@ export function durationWords(length: Millis): string {
   return two(`${part(DAY)} d`, part(HOUR, DAY), 'h');
 }
 
-/** ` in 58 s`, or nothing when nobody knows. */
-export const inWords = (until: Instant | null, now: Instant): string => (until === null ? '' : ` in ${durationWords(until - now)}`);
+/** ` in 58 s`, beyond a year ` on 2030-12-31`, or nothing when nobody knows. */
+export const inWords = (until: Instant | null, now: Instant): string => waitWords(until, now, 'in', 'on');
 
-const forWords = (until: Instant | null, now: Instant): string => (until === null ? '' : ` for ${durationWords(until - now)}`);
+const forWords = (until: Instant | null, now: Instant): string => waitWords(until, now, 'for', 'until');
+
+function waitWords(until: Instant | null, now: Instant, length: string, date: string): string {
+  if (until === null) return '';
+  return until - now > YEAR ? ` ${date} ${localDate(until, 'UTC')}` : ` ${length} ${durationWords(until - now)}`;
+}
 
 export interface Held {
   readonly code: string;

@@ -1,5 +1,5 @@
 import type { Maintenance } from '../../domain/shared/fleet.ts';
-import type { Instant } from '../../domain/shared/time.ts';
+import { type Instant, LAST_INSTANT } from '../../domain/shared/time.ts';
 import type { Span } from '../../domain/windows/spans.ts';
 import type { EngineServices } from './services.ts';
 
@@ -18,7 +18,8 @@ export async function readMaintenances(services: EngineServices, now: Instant): 
   const ids = await services.engine.maintenancesEndingAfter(now);
   const all = ids.length === 0 ? [] : [...(await services.objects.getMany('maintenance', ids)).values()];
   const standing = all.filter((m) => !m.archived && !m.draft && m.end > now);
-  const spans = (target: Target): Span[] => standing.filter((m) => concerns(m, target)).map((m) => ({ from: m.start, until: m.end }));
+  const spans = (target: Target): Span[] =>
+    standing.filter((m) => concerns(m, target)).map((m) => ({ from: m.start, until: Math.min(LAST_INSTANT, m.end) }));
   const changes = all.flatMap((m) => [m.start, m.end]).filter((at) => at > now);
   return {
     spans,

@@ -3,7 +3,7 @@ import type { SystemSettings } from '../../domain/shared/rollout.ts';
 import { parseWindow } from '../../domain/windows/parse-window.ts';
 import type { MaintenanceWindow } from '../../domain/windows/window.ts';
 import { derivedId } from '../derived-ids.ts';
-import { AppError, conflict, invalid } from '../errors.ts';
+import { AppError, conflict, invalid, sentence } from '../errors.ts';
 import { newWindow } from '../import/records.ts';
 import { everyRow } from './list.ts';
 import type { ManagedFields } from './organizations.ts';
@@ -61,7 +61,7 @@ function parsed(fields: Readonly<Record<string, unknown>>): MaintenanceWindow {
   if (result.ok) return result.window;
   throw new AppError(
     'invalid',
-    result.problems.map(({ path, reason }) => ({ code: 'invalid', detail: `${reason}.`, attr: attrOf(path) })),
+    result.problems.map(({ path, code, reason }) => ({ code, detail: sentence(reason), attr: attrOf(path) })),
   );
 }
 

@@ -11,7 +11,11 @@ export const idIn = z.uuid({ error: 'must be an id (UUID)' }).toLowerCase();
 /** A point in time in a request: ISO 8601 with an offset; becomes epoch milliseconds. */
 export const instantIn = z.iso
   .datetime({ offset: true, error: 'must be a date and time with an offset, e.g. 2026-03-01T22:00:00Z' })
-  .transform((text) => Date.parse(text));
+  .transform((text) => Date.parse(text))
+  // An offset can carry a time of these years out of them, where answers could not write it.
+  .refine((at) => at >= Date.parse('0000-01-01T00:00:00.000Z') && at <= Date.parse('9999-12-31T23:59:59.999Z'), {
+    error: 'must lie in the years 0000 to 9999 in UTC; leave room for the offset',
+  });
 
 /** A point in time in an answer: ISO 8601 UTC. */
 export const instantOut = z.iso.datetime();

@@ -1,9 +1,13 @@
 import { localClock, localDate, localWeekday } from '../recurrence/local-text.ts';
-import { DAY, HOUR, type Instant, MINUTE, type Millis } from '../shared/time.ts';
+import { DAY, HOUR, type Instant, MINUTE, type Millis, YEAR } from '../shared/time.ts';
 
-/** `in 3 h 12 min (22:00 Europe/Berlin)`; another day than today is named: `in 2 d 3 h (Wed 2026-12-02 22:00 Europe/Berlin)`. */
+/**
+ * `in 3 h 12 min (22:00 Europe/Berlin)`; another day than today is named: `in 2 d 3 h (Wed 2026-12-02 22:00 Europe/Berlin)`. Nobody counts in days
+ * beyond a year: `on Wed 2030-12-02 22:00 Europe/Berlin`.
+ */
 export function describeUntil(now: Instant, until: Instant, zone: string): string {
   if (until <= now) return 'now';
+  if (until - now > YEAR) return `on ${describeWhen(now, until, zone)}`;
   return `in ${describeLength(until - now)} (${describeWhen(now, until, zone)})`;
 }
 

@@ -4,7 +4,7 @@ import { type Span, spanState } from './spans.ts';
 
 /**
  * The first instant from `t` on at which something may start: its window is open or one of its Maintenances is under way (SPEC §1), and no freeze
- * holds (SPEC §4). null = never.
+ * holds (SPEC §4). null = never: frozen until further notice.
  */
 export function firstStart(calendar: Calendar, maintenances: readonly Span[], t: Instant): Instant | null {
   const opening = isOpen(calendar, t) ? t : nextOpening(calendar, t);

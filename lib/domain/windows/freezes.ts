@@ -1,17 +1,20 @@
 import { dayNumber, isRealDate } from '../recurrence/civil.ts';
 import { firstInstantFrom } from '../recurrence/zone.ts';
-import { DAY, HOUR, type Instant, MINUTE, SECOND } from '../shared/time.ts';
+import { DAY, HOUR, type Instant, LAST_INSTANT, MINUTE, SECOND } from '../shared/time.ts';
 import { joinSpans, type Span, spanState } from './spans.ts';
 import type { Freeze, MaintenanceWindow } from './window.ts';
 
-/** SPEC §4: dates are whole days in the window's zone, `to` included; instants exclude `to`. */
+/**
+ * SPEC §4: dates are whole days in the window's zone, `to` included; instants exclude `to`. A `to` of 9999-12-31 is how people write "until
+ * further notice": in zones west of UTC that day ends after the last instant there is, and the freeze with that instant.
+ */
 export function freezeSpan(freeze: Freeze, zone: string): Span | null {
   const from = parseEdge(freeze.from);
   const to = parseEdge(freeze.to);
   if (from === null || to === null) return null;
   return {
     from: from.kind === 'date' ? firstInstantFrom(zone, from.day * DAY) : from.instant,
-    until: to.kind === 'date' ? firstInstantFrom(zone, (to.day + 1) * DAY) : to.instant,
+    until: Math.min(LAST_INSTANT, to.kind === 'date' ? firstInstantFrom(zone, (to.day + 1) * DAY) : to.instant),
   };
 }
 

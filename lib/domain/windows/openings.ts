@@ -1,4 +1,4 @@
-import type { Instant } from '../shared/time.ts';
+import { DAY, type Instant, LAST_INSTANT } from '../shared/time.ts';
 import { freezeSpans } from './freezes.ts';
 import { slotState, type WeeklySlots, weeklySlots } from './slots.ts';
 import { joinSpans, type Span, spanState } from './spans.ts';
@@ -44,7 +44,7 @@ export function isOpen(rules: Rules, now: Instant): boolean {
   return state(toCalendar(rules), now).open;
 }
 
-/** The next time it opens, strictly after now; null = never again (it is open for good). */
+/** The next time it opens, strictly after now; null = never again (it is open for good, or frozen until further notice). */
 export function nextOpening(rules: Rules, now: Instant): Instant | null {
   return nextChangeTo(toCalendar(rules), true, now);
 }
@@ -79,10 +79,13 @@ function state(calendar: Calendar, t: Instant): { readonly open: boolean; readon
   return { open: slot.open, until: earliest(slot.until, freeze.until) };
 }
 
+/** From here on nothing changes any more. In every zone a freeze until 9999-12-31 ends later, so that nothing opens after it. */
+const END_OF_CALENDAR: Instant = LAST_INSTANT + 1 - DAY;
+
 function nextChangeTo(calendar: Calendar, open: boolean, now: Instant): Instant | null {
   let current = state(calendar, now);
   let before = current.open;
-  while (current.until !== null) {
+  while (current.until !== null && current.until < END_OF_CALENDAR) {
     const t = current.until;
     current = state(calendar, t);
     if (current.open === open && before !== open) return t;

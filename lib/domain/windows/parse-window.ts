@@ -5,6 +5,8 @@ import { type Freeze, type MaintenanceWindow, SLOT_DAYS, type SlotDay, type Time
 export interface WindowProblem {
   /** Where in the window, e.g. `time_slots[0].start`; empty for the window as a whole. */
   readonly path: string;
+  /** `required` when it is left out, `null` when it must not be; else `invalid`. */
+  readonly code: 'required' | 'null' | 'invalid';
   readonly reason: string;
 }
 
@@ -12,7 +14,7 @@ export type ParsedWindow =
   | { readonly ok: true; readonly window: MaintenanceWindow }
   | { readonly ok: false; readonly problems: readonly WindowProblem[] };
 
-type Report = (path: string, reason: string) => void;
+type Report = (path: string, reason: string, code?: WindowProblem['code']) => void;
 type Fields = Readonly<Record<string, unknown>>;
 
 const MAX_SLOTS = 100;
@@ -22,7 +24,7 @@ const ALWAYS = '{start: "00:00", end: "24:00"}';
 /** SPEC §4: checked when it is saved, every mistake named; unknown keys are refused, since a misspelled one would be ignored. */
 export function parseWindow(json: unknown): ParsedWindow {
   const problems: WindowProblem[] = [];
-  const report: Report = (path, reason) => problems.push({ path, reason });
+  const report: Report = (path, reason, code = 'invalid') => problems.push({ path, code, reason });
   const fields = readFields(json, '', ['time_zone', 'time_slots', 'freezes'], report);
   if (fields === null) return { ok: false, problems };
   const zone = readZone(fields['time_zone'], report);
@@ -34,7 +36,7 @@ export function parseWindow(json: unknown): ParsedWindow {
 
 function readFields(value: unknown, path: string, known: readonly string[], report: Report): Fields | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    report(path, `must be an object with ${known.join(', ')}`);
+    report(path, `must be an object with ${known.join(', ')}`, codeOf(value));
     return null;
   }
   for (const key of Object.keys(value)) {
@@ -43,14 +45,17 @@ function readFields(value: unknown, path: string, known: readonly string[], repo
   return { ...value };
 }
 
+const codeOf = (value: unknown): WindowProblem['code'] => (value === undefined ? 'required' : value === null ? 'null' : 'invalid');
+
 function readZone(value: unknown, report: Report): string | null {
   const problem = typeof value === 'string' ? timeZoneProblem(value) : 'must be the name of a time zone, e.g. "Europe/Berlin"';
-  if (problem !== null) report('time_zone', problem);
+  if (problem !== null) report('time_zone', problem, codeOf(value));
   return problem === null && typeof value === 'string' ? value : null;
 }
 
 function readSlots(value: unknown, report: Report): readonly TimeSlot[] {
-  if (!Array.isArray(value)) report('time_slots', `must be a list of {days, start, end}; for "always open" write [${ALWAYS}]`);
+  if (!Array.isArray(value))
+    report('time_slots', `must be a list of {days, start, end}; for "always open" write [${ALWAYS}]`, codeOf(value));
   else if (value.length === 0) report('time_slots', `is empty, so this window would never open; for "always open" write [${ALWAYS}]`);
   else if (value.length > MAX_SLOTS) report('time_slots', `has ${value.length} slots; at most ${MAX_SLOTS} are allowed`);
   else return value.flatMap((slot, index) => readSlot(slot, `time_slots[${index}]`, report) ?? []);
@@ -94,7 +99,7 @@ function readTime(value: unknown, path: string, isEnd: boolean, report: Report):
   if (typeof value === 'string' && (/^([01]\d|2[0-3]):[0-5]\d$/.test(value) || (isEnd && value === '24:00'))) return value;
   const range = isEnd ? '00:00 to 24:00' : '00:00 to 23:59';
   const quotes = typeof value === 'number' ? ' (in YAML put the time in quotes)' : '';
-  report(path, `must be a time HH:MM from ${range}, such as "04:00"${quotes}`);
+  report(path, `must be a time HH:MM from ${range}, such as "04:00"${quotes}`, codeOf(value));
   return null;
 }
 
@@ -125,6 +130,6 @@ function readFreeze(value: unknown, path: string, zone: string | null, report: R
 
 function readEdge(value: unknown, path: string, report: Report): string | null {
   if (typeof value === 'string' && parseEdge(value) !== null) return value;
-  report(path, 'must be a date such as "2026-12-20" (the whole day) or an instant such as "2026-12-20T18:00:00Z"');
+  report(path, 'must be a date such as "2026-12-20" (the whole day) or an instant such as "2026-12-20T18:00:00Z"', codeOf(value));
   return null;
 }

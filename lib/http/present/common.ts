@@ -5,11 +5,12 @@ import type { blocker as blockerSchema } from '../../contracts/api/common.ts';
 import type { reference } from '../../contracts/api/managed.ts';
 import type { Managed } from '../../domain/shared/fleet.ts';
 import type { Blocker } from '../../domain/shared/rollout.ts';
-import type { Instant } from '../../domain/shared/time.ts';
+import { FIRST_INSTANT, type Instant, LAST_INSTANT } from '../../domain/shared/time.ts';
 
 /** From the program's objects to the wire: times become ISO 8601 UTC, parents become small objects. */
 
-export const iso = (at: Instant): string => new Date(at).toISOString();
+/** Requests cannot name times beyond the wire's years; a row that has one all the same is shown at their edge, since else nobody could read it. */
+export const iso = (at: Instant): string => new Date(Math.min(LAST_INSTANT, Math.max(FIRST_INSTANT, at))).toISOString();
 export const isoOrNull = (at: Instant | null): string | null => (at === null ? null : iso(at));
 
 export const managed = (value: Managed, what: Addressed) => ({

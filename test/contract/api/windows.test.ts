@@ -77,6 +77,28 @@ describe('a maintenance window', () => {
     expect(await done(api.get(`${path}${made.id}/`))).toEqual(made);
   });
 
+  it.each([
+    [{ time_zone: undefined }, ['time_zone', 'required']],
+    [{ time_zone: null }, ['time_zone', 'null']],
+    [{ time_zone: 7 }, ['time_zone', 'invalid']],
+    [{ time_slots: undefined }, ['time_slots', 'required']],
+    [{ time_slots: null }, ['time_slots', 'null']],
+    [{ time_slots: [null] }, ['time_slots.0', 'null']],
+    [{ time_slots: [{ start: '22:00' }] }, ['time_slots.0.end', 'required']],
+    [{ time_slots: [{ start: null, end: '22:00' }] }, ['time_slots.0.start', 'null']],
+    [{ freezes: [{ from: '2026-12-20' }] }, ['freezes.0.to', 'required']],
+    [{ freezes: [{ from: null, to: '2026-12-20' }] }, ['freezes.0.from', 'null']],
+  ])('with %j says by its code whether a field is missing, null or wrong', async (wrong, expected) => {
+    const { status, body } = await api.post(path, fresh(wrong));
+    expect([status, body.errors.map((e: { attr: string; code: string }) => [e.attr, e.code])]).toEqual([400, [expected]]);
+  });
+
+  it('ends its sentences once', async () => {
+    const details = async (wrong: object) => (await api.post(path, fresh(wrong))).body.errors[0].detail;
+    expect(await details({ time_zone: 'europe/berlin' })).toMatch(/did you mean Europe\/Berlin\?$/);
+    expect(await details({ time_zone: 'Europe/Berln' })).toMatch(/[^.]\.$/);
+  });
+
   it('may be named by its organization and the workspaces in it, by everybody when it is the platform’s, and not when archived', async () => {
     const [own, common, gone] = [await make({ organization: acme }), await make(), await make()];
     await done(api.send('DELETE', `${path}${gone.id}/`)).catch(() => undefined);

@@ -54,6 +54,14 @@ describe('words', () => {
       { code: 'freeze', count: 1, detail: '22:00 Europe/Berlin; year end', until: NOW + 86_400_000 },
       '1 is frozen, opens in 1 d (22:00 Europe/Berlin; year end)',
     ],
+    [
+      { code: 'freeze', count: 1, detail: 'year end', until: Date.parse('9999-12-30T22:00:00Z') },
+      '1 is frozen, opens on 9999-12-30 (year end)',
+    ],
+    [
+      { code: 'cluster_paused', count: 2, detail: null, until: Date.parse('9999-12-31T23:59:59Z') },
+      '2 are on a paused cluster until 9999-12-31',
+    ],
     [{ code: 'retry_backoff', count: 1, detail: null, until: NOW + 58_000 }, '1 tries again in 58 s'],
     [
       { code: 'agent_missing', count: 1, detail: 'no_agent_token', until: null },

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { LAST_INSTANT } from '../../../lib/domain/shared/time.ts';
 import { calendarFacts, resolveWindow, type WindowSources } from '../../../lib/domain/windows/calendar.ts';
 import { describeLength, describeUntil } from '../../../lib/domain/windows/describe.ts';
+import { firstStart } from '../../../lib/domain/windows/first-start.ts';
 import { frozenUntil } from '../../../lib/domain/windows/freezes.ts';
 import { isOpen, openings } from '../../../lib/domain/windows/openings.ts';
 import type { Freeze, MaintenanceWindow } from '../../../lib/domain/windows/window.ts';
@@ -126,6 +128,17 @@ describe('frozen until', () => {
   });
 });
 
+describe('frozen until further notice', () => {
+  it('has no next opening, and no time that the wire cannot carry', () => {
+    const now = at('2026-06-01T10:00Z');
+    const config = window('00:00', '24:00', [freeze('2026-01-01', '9999-12-31')], 'America/New_York');
+    const facts = calendarFacts({ ...NONE, config, key: 'c' }, 1, now);
+    expect(facts.window).toMatchObject({ open: true, opens_at: null, closes_at: null });
+    expect([facts.frozen_until, facts.changes_at]).toEqual([LAST_INSTANT, LAST_INSTANT]);
+    expect(firstStart(resolveWindow({ ...NONE, config }).calendar, [{ from: now, until: LAST_INSTANT }], now)).toBeNull();
+  });
+});
+
 describe('in words', () => {
   const zone = 'Europe/Berlin';
   it.each([
@@ -135,6 +148,8 @@ describe('in words', () => {
     ['2026-11-29T20:00:00Z', '2026-11-29T21:00:00Z', 'in 1 h (22:00 Europe/Berlin)'],
     ['2026-11-29T21:00:00Z', '2026-12-02T21:00:00Z', 'in 3 d (Wed 2026-12-02 22:00 Europe/Berlin)'],
     ['2026-11-29T22:30:00Z', '2026-11-30T01:00:00Z', 'in 2 h 30 min (Mon 2026-11-30 02:00 Europe/Berlin)'],
+    ['2026-11-29T21:00:00Z', '2027-11-29T21:00:00Z', 'in 365 d (Mon 2027-11-29 22:00 Europe/Berlin)'],
+    ['2026-11-29T21:00:00Z', '2027-11-29T21:01:00Z', 'on Mon 2027-11-29 22:01 Europe/Berlin'],
     ['2026-11-29T21:00:00Z', '2026-11-29T21:00:00Z', 'now'],
   ])('%s → %s: %s', (now, until, text) => {
     expect(describeUntil(at(now), at(until), zone)).toBe(text);
