@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { errorBody } from '../contracts/api/errors.ts';
 import type { NamedRoute, RouteSpec } from '../contracts/api/route.ts';
@@ -116,11 +117,19 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Json): 
       '#/components/schemas/',
     ),
   ) as Json & { $defs?: Json };
-  Object.assign(components, $defs);
+  for (const [id, definition] of Object.entries($defs)) define(components, id, definition);
   const name = schema.meta()?.id;
   if (name === undefined) return rest;
-  components[name] = rest;
+  // A named schema that is asked for itself stands among its own definitions.
+  if (!(name in $defs)) define(components, name, rest);
   return { $ref: `#/components/schemas/${name}` };
+}
+
+/** One name, one meaning: a schema that reads differently as a request and as an answer needs two names. */
+function define(components: Json, name: string, definition: unknown): void {
+  if (components[name] !== undefined && !isDeepStrictEqual(components[name], definition))
+    throw new Error(`The schema ${name} has two forms in the document; name them apart.`);
+  components[name] = definition;
 }
 
 /** Query lists are given as texts or lists of texts; what they mean is in `type`. */
