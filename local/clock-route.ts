@@ -22,9 +22,9 @@ export async function clockRoute(clock: VirtualClock, request: { method: string;
   if (request.method !== 'POST') return refusal(405, 'method_not_allowed', 'Use GET to read the clock and POST to move it.', null);
   const parsed = move.safeParse(parse(await request.body()));
   if (!parsed.success) return refusal(400, 'invalid', EXPECTED, null);
-  const to = 'set' in parsed.data ? Date.parse(parsed.data.set) : clock.now() + Math.round(parsed.data.advance_seconds * 1_000);
   try {
-    await clock.advance(to);
+    if ('set' in parsed.data) await clock.advance(Date.parse(parsed.data.set));
+    else await clock.advanceBy(Math.round(parsed.data.advance_seconds * 1_000));
     return now(clock);
   } catch (error) {
     if (error instanceof RangeError) return refusal(400, 'invalid', error.message, 'set');

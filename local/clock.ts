@@ -47,7 +47,16 @@ export class VirtualClock implements Clock {
 
   /** Resolves when everything due up to then has been done. One move after the other; a time in the past is refused. */
   advance(to: number): Promise<void> {
-    const move = this.#moving.then(() => this.#move(to));
+    return this.#inTurn(() => this.#move(to));
+  }
+
+  /** The same from where the clock stands when the moves before it are over: two at once add up. */
+  advanceBy(ms: number): Promise<void> {
+    return this.#inTurn(() => this.#move(this.#now + ms));
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const move = this.#moving.then(work);
     this.#moving = move.catch(() => undefined);
     return move;
   }

@@ -19,6 +19,7 @@ import { LocalGateway } from './gateway.ts';
 import { localContext } from './lambda.ts';
 import { logFile } from './log-file.ts';
 import { LocalOutbox, localNotifier } from './outbox.ts';
+import { StartProblem } from './problem.ts';
 import { routesOf } from './routes.ts';
 import { LocalScheduler } from './scheduler.ts';
 import { type EmbeddedTable, startTable } from './table.ts';
@@ -100,6 +101,7 @@ async function start(options: RuntimeOptions, undo: Undo, stop: () => Promise<vo
   const common = { clock, ids: services.ids, log, activity };
   const engine = new LocalEngine({ ...common, executions: tableExecutionLog(table), functions, random });
   late.engine = engine;
+  if (virtualClock !== null) await refuseEarlier(services, virtualClock);
   undo.push(() => engine.stop());
   await seed(services.engine);
   const local = virtualClock === null ? {} : { local: localRoutes(virtualClock) };
@@ -226,6 +228,16 @@ function tableClient(table: EmbeddedTable): { readonly sender: Sender; destroy()
   }
   const client = new EmbeddedClient(String(table.client.endpoint));
   return { sender: client.sender(), destroy: () => client.destroy() };
+}
+
+/** What was written under a later clock would lie in the future: nothing of it would ever be due. */
+async function refuseEarlier({ agents }: Services, clock: VirtualClock): Promise<void> {
+  const { checked_at } = await agents.watch.read();
+  if (checked_at === null || checked_at <= clock.now()) return;
+  const last = new Date(checked_at).toISOString();
+  throw new StartProblem(
+    `The data was last used at ${last}, later than the clock would begin. Give --virtual-clock ${last} or later, or --fresh.`,
+  );
 }
 
 function localRoutes(clock: VirtualClock) {

@@ -94,6 +94,16 @@ describe('with a data folder', () => {
     expect(await fresh.services.engine.objects.get('organization', organization(fresh, 'acme').id)).toBeNull();
   });
 
+  test('a clock that would begin before what was written is refused; where it stood, or later, it goes on', async () => {
+    const first = await start({ memory: false, virtualClock: START });
+    await first.virtualClock?.advance(START + 10 * 60_000);
+    await first.stop();
+    const error = await problemOf(start({ memory: false, virtualClock: START }));
+    expect(error).toBeInstanceOf(StartProblem);
+    expect(String(error)).toContain(`Give --virtual-clock ${new Date(START + 10 * 60_000).toISOString()} or later`);
+    await start({ memory: false, virtualClock: START + 10 * 60_000 });
+  });
+
   test('a second one on the same folder is refused, and the first goes on', async () => {
     const first = await start({ memory: false });
     expect(await problemOf(start({ memory: false }))).toBeInstanceOf(StartProblem);

@@ -17,6 +17,13 @@ test('reads and moves the clock', async () => {
   expect(await call(clock, 'POST', { set: '2026-03-02T01:00:00+01:00' })).toMatchObject({ body: { now: '2026-03-02T00:00:00.000Z' } });
 });
 
+test('two moves at once add up', async () => {
+  const clock = newClock();
+  const answers = await Promise.all([60, 90].map((advance_seconds) => call(clock, 'POST', { advance_seconds })));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(clock.now()).toBe(START + 150_000);
+});
+
 test('backwards is 400 and changes nothing', async () => {
   const clock = newClock();
   const answer = await call(clock, 'POST', { set: '2026-02-28T00:00:00Z' });
