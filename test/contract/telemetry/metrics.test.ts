@@ -74,6 +74,7 @@ describe('GET /api/v1/metrics', () => {
   test('costs one read, however large the fleet', async () => {
     const key = await adminKey(world.services, null);
     await get(key);
+    await world.settle();
     const { read } = world.runtime.table.units.total;
     await get(key);
     expect(world.runtime.table.units.total.read - read).toBeLessThanOrEqual(0.5);
