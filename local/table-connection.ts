@@ -14,8 +14,8 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const NOTHING = Buffer.alloc(0);
 
 /**
- * One kept connection to the embedded table. Requests go out one behind the other, those of one turn of the event loop in one write, and
- * are answered in their order: what a call costs besides the table's own work is then a third of what a request object of its own costs.
+ * One kept connection to the embedded table, without a request object for each call: what a call costs besides the table's own work is a third.
+ * Requests of one turn of the event loop go out in one write and are answered in their order.
  */
 export class TableConnection {
   readonly #target: { readonly host: string; readonly port: number };
