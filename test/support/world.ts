@@ -8,6 +8,7 @@ import { demandOf, raiseDemand } from '../../lib/app/engine/demands.ts';
 import type { EngineStore } from '../../lib/app/engine/ports.ts';
 import { AppError } from '../../lib/app/errors.ts';
 import { makeKey } from '../../lib/app/keys/format.ts';
+import { newManaged } from '../../lib/app/managed.ts';
 import type { Criticality, K8sCluster, Workspace } from '../../lib/domain/shared/fleet.ts';
 import { OPERATOR_APP, OPERATOR_BLOCK } from '../../lib/domain/shared/fleet.ts';
 import type { BlockRolloutConfig, Item, SystemSettings, Wave } from '../../lib/domain/shared/rollout.ts';
@@ -134,7 +135,7 @@ export class World {
     if ((await this.patient(() => objects.get('organization', org, true))) === null)
       await this.patient(() =>
         objects.create('organization', {
-          ...managed(org, organization, this.now()),
+          ...newManaged({ id: org, name: organization, now: this.now() }),
           criticality: null,
           contacts: ['ops@acme.example'],
           maintenance_window: null,
@@ -143,7 +144,7 @@ export class World {
     const id = derivedId.workspace(ids, org, name);
     const workspace = await this.patient(() =>
       objects.create('workspace', {
-        ...managed(id, name, this.now()),
+        ...newManaged({ id, name, now: this.now() }),
         organization: org,
         criticality: spec.criticality ?? null,
         contacts: [],
@@ -160,7 +161,7 @@ export class World {
     const key = makeKey(systemKeyCrypto, 'bra', id);
     await this.patient(() =>
       this.services.objects.create('access_key', {
-        ...managed(id, `agents of ${workspace.name}`, this.now()),
+        ...newManaged({ id, name: `agents of ${workspace.name}`, now: this.now() }),
         prefix: key.prefix,
         secret_hash: key.secret_hash,
         role: 'agent',
@@ -181,7 +182,7 @@ export class World {
     const id = derivedId.cluster(ids, workspace.id, spec.name);
     const cluster = await this.patient(() =>
       objects.create('k8s_cluster', {
-        ...managed(id, spec.name, this.now()),
+        ...newManaged({ id, name: spec.name, now: this.now() }),
         labels: spec.labels ?? {},
         organization: workspace.organization,
         workspace: workspace.id,
@@ -191,7 +192,7 @@ export class World {
     );
     await this.patient(() =>
       objects.create('k8s_app', {
-        ...managed(derivedId.app(ids, id, OPERATOR_APP), OPERATOR_APP, this.now()),
+        ...newManaged({ id: derivedId.app(ids, id, OPERATOR_APP), name: OPERATOR_APP, now: this.now() }),
         organization: workspace.organization,
         workspace: workspace.id,
         k8s_cluster: id,
@@ -340,18 +341,3 @@ async function startSystem(options: WorldOptions): Promise<{ runtime: Runtime; o
 export const line = ({ counters: c }: Wave): string => `${c.total} = ${c.done}+${c.in_progress}+${c.pending}+${c.failed}+${c.skipped}`;
 
 export const names = (n: number, prefix = 'c'): ClusterSpec[] => Array.from({ length: n }, (_, i) => ({ name: `${prefix}${i + 1}` }));
-
-function managed(id: string, name: string, now: number) {
-  return {
-    id,
-    name,
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
-  };
-}

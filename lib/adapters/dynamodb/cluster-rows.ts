@@ -1,20 +1,18 @@
+import { FOREVER } from '../../app/agents/presence.ts';
 import type { Ids } from '../../app/ports.ts';
 import type { K8sCluster } from '../../domain/shared/fleet.ts';
 import { keys } from './keys.ts';
 import { PRESENCE } from './presence-row.ts';
 import type { Action } from './transact.ts';
 
-/** A pause without an end. */
-export const FOR_EVER = 99_999_999_999_999;
-
 const counted = (c: K8sCluster | null): boolean => c?.active === true && !c.archived;
 const paused = (c: K8sCluster | null): boolean => counted(c) && c?.rollout_override.paused === true;
 const pausedUntil = (c: K8sCluster | null): number | null =>
-  c?.rollout_override.paused === true ? (c.rollout_override.paused_until ?? FOR_EVER) : null;
+  c?.rollout_override.paused === true ? (c.rollout_override.paused_until ?? FOREVER) : null;
 const one = (yes: boolean): number => (yes ? 1 : 0);
 
 /** The id of the operator agent of a cluster. */
-export const operatorAgentId = (ids: Ids, cluster: string): string => ids.child(cluster, 'agent', 'operator');
+const operatorAgentId = (ids: Ids, cluster: string): string => ids.child(cluster, 'agent', 'operator');
 
 /**
  * What changes together with a cluster: the fleet's numbers (the operator gate's N, SPEC §5) and the presence row, which a heartbeat

@@ -65,12 +65,13 @@ export async function register(
   report: Report,
   row: Presence | null,
 ): Promise<Registered> {
+  const key = keys.idOf(token);
   const read = await services.objects.getSome({
-    access_key: [keys.idOf(token)],
+    access_key: [key],
     k8s_cluster: who.k8s_cluster === null ? [] : [who.k8s_cluster],
     k8s_app: appIds(services, who, report),
   });
-  const scope = await keys.accepted(token, read.access_key.get(keys.idOf(token)) ?? null);
+  const scope = await keys.accepted(token, read.access_key.get(key) ?? null);
   const paused_until = who.k8s_cluster === null ? null : pauseOf(scope, read.k8s_cluster.get(who.k8s_cluster) ?? null, who, report);
   await refuseOtherHosts(services, scope, who);
   const binding = {

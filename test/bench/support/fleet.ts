@@ -1,24 +1,14 @@
 import { systemKeyCrypto } from '../../../lib/adapters/system/key-crypto.ts';
 import { derivedId } from '../../../lib/app/derived-ids.ts';
 import { makeKey } from '../../../lib/app/keys/format.ts';
+import { newManaged } from '../../../lib/app/managed.ts';
 import type { Services } from '../../../lib/app/services.ts';
 import { type Managed, OPERATOR_APP } from '../../../lib/domain/shared/fleet.ts';
 
 /** One workspace with so many clusters and a key for their agents. */
 export async function addFleet({ engine: { objects, ids, clock } }: Services, count: number): Promise<{ token: string; names: string[] }> {
   const now = clock.now();
-  const managed = (id: string, name: string) => ({
-    id,
-    name,
-    display_name: null,
-    labels: {},
-    annotations: {},
-    created_at: now,
-    updated_at: now,
-    archived: false,
-    archived_at: null,
-    archived_reason: null,
-  });
+  const managed = (id: string, name: string) => newManaged({ id, name, now });
   const organization = derivedId.organization(ids, 'acme');
   const workspace = derivedId.workspace(ids, organization, 'prod');
   await objects.create('organization', {
@@ -63,7 +53,7 @@ export async function addFleet({ engine: { objects, ids, clock } }: Services, co
 async function agentKey(of: {
   objects: Services['engine']['objects'];
   ids: Services['ids'];
-  managed: (id: string, name: string) => Omit<Managed, 'version'>;
+  managed: (id: string, name: string) => Managed;
   organization: string;
   workspace: string;
 }): Promise<string> {
