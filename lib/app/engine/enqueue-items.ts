@@ -1,3 +1,4 @@
+import type { DemandNothing } from '../../domain/demand/decide.ts';
 import { effectiveCriticality } from '../../domain/item/criticality.ts';
 import type { Block, JsonObject } from '../../domain/shared/fleet.ts';
 import type { Item, Wave } from '../../domain/shared/rollout.ts';
@@ -40,7 +41,8 @@ export async function enqueueItems(
 ): Promise<{ enqueued: number; skipped: number }> {
   const now = services.clock.now();
   const maintenances = wanted.length === 0 ? null : await readMaintenances(services, now);
-  const free = (await Promise.all(wanted.map((w) => makeRoom(services, run, w, now)))).filter((w) => w !== null);
+  const room = await roomFor(services, run, wanted, now);
+  const free = wanted.filter((_, index) => room[index]);
   let enqueued = 0;
   let born_skipped = 0;
   for (const group of groups(free)) {
@@ -76,20 +78,40 @@ function groups(wanted: readonly Wanted[]): Group[] {
   return [...all.values()];
 }
 
+/** The answers that stand for what the config wants now; the others leave alone what is under way. */
+const UNNEEDED: ReadonlySet<string> = new Set(['up_to_date', 'not_installed', 'remembered'] satisfies DemandNothing[]);
+
+/** SPEC §2.7: where the new target asks for nothing, an item for the older one gives way all the same. */
+export async function supersedeUnneeded(services: EngineServices, run: EnqueueRun, decided: readonly Decided[]): Promise<void> {
+  const unneeded = decided.filter(({ decision }) => decision.kind === 'nothing' && UNNEEDED.has(decision.why));
+  await roomFor(services, run, unneeded, services.clock.now());
+}
+
+/** For each target, whether its block's place is free, or has become so. */
+async function roomFor(services: EngineServices, run: EnqueueRun, decided: readonly Decided[], now: Instant): Promise<boolean[]> {
+  const ids = decided.map((w) => w.at.block?.active_item ?? null);
+  const read = run.kind === 'manual' ? [] : ids.filter((id) => id !== null);
+  const holders = await services.engine.items(read, true);
+  return Promise.all(
+    decided.map(async (w, index) => {
+      const id = ids[index] ?? null;
+      const item = holders.get(id ?? '');
+      return id === null || (item !== undefined && (await makeRoom(services, w, item, now)));
+    }),
+  );
+}
+
 /**
  * SPEC §2.7: an item for an older target of the same config gives way: a waiting one ends superseded, a running one is marked, and the block is
- * looked at again when it ends. null = the block's place is taken.
+ * looked at again when it ends. False = the block's place is taken.
  */
-async function makeRoom(services: EngineServices, run: EnqueueRun, w: Wanted, now: Instant): Promise<Wanted | null> {
-  const active = w.at.block?.active_item ?? null;
-  if (active === null || w.decision.kind === 'skipped') return active === null ? w : null;
-  const item = await services.engine.item(active);
-  if (item === null || run.kind === 'manual' || !supersedes(w, item)) return null;
+async function makeRoom(services: EngineServices, w: Decided, item: Item, now: Instant): Promise<boolean> {
+  if (!supersedes(w, item)) return false;
   const settings_revision = w.settings.revision;
   if (item.status === 'in_progress') {
     if (item.reason !== SUPERSEDED)
       await services.engine.commit({ items: [{ before: item, after: { ...item, reason: SUPERSEDED } }], settings_revision });
-    return null;
+    return false;
   }
   const ended = { before: item, after: skipped(item, SUPERSEDED, now) };
   const committed = await services.engine.commit({
@@ -97,7 +119,7 @@ async function makeRoom(services: EngineServices, run: EnqueueRun, w: Wanted, no
     blocks: [releaseBlock(item, { outcome: 'skipped', reason: SUPERSEDED })],
     settings_revision,
   });
-  return committed.ok ? w : null;
+  return committed.ok;
 }
 
 /** Only an older target of the same config gives way, never what a person has started. */

@@ -2,7 +2,7 @@ import type { EnqueuePageInput, EnqueuePageOutput } from '../../contracts/workfl
 import { scopeOf } from '../../domain/demand/scope.ts';
 import type { BlockRolloutConfig, SystemSettings } from '../../domain/shared/rollout.ts';
 import { type Decided, decideTargets, lacksOperatorVersion, type Wanted } from './decide-target.ts';
-import { enqueueItems } from './enqueue-items.ts';
+import { enqueueItems, supersedeUnneeded } from './enqueue-items.ts';
 import { configsOf } from './enqueue-pages.ts';
 import { ENQUEUE_PATIENCE, type EnqueueRun } from './enqueue-run.ts';
 import { readPage, type Target, withBlocks } from './enqueue-targets.ts';
@@ -61,6 +61,7 @@ async function enqueueUnder(
   const run_kind = run.kind === 'schedule' || run.kind === 'manual' ? run.kind : 'reconciliation';
   const decided = await decideTargets(services, { run: run_kind, allow_downgrade: run.allow_downgrade }, config, settings, found);
   const due = decided.flatMap((d): Wanted[] => (d.decision.kind === 'nothing' ? [] : [{ ...d, decision: d.decision }]));
+  await supersedeUnneeded(services, run, decided);
   const made = await enqueueItems(services, run, due);
   const about = { enqueue_run: run.id, rollout_config: config.id, looked_at: found.length };
   services.log.info('targets_decided', { ...about, ...made, reasons: reasonsOf(decided) });
