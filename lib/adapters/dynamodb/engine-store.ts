@@ -168,8 +168,11 @@ export class DynamoEngineStore implements EngineStore {
     return row === null ? null : itemFrom(row);
   }
 
-  async runs(ids: readonly string[]): Promise<Map<string, ActionRun>> {
-    const rows = await this.#table.getMany(ids.map((id) => keys.run(id)));
+  async runs(ids: readonly string[], consistent = false): Promise<Map<string, ActionRun>> {
+    const rows = await this.#table.getMany(
+      ids.map((id) => keys.run(id)),
+      consistent,
+    );
     return new Map(rows.map(runFrom).map((run) => [run.id, run]));
   }
 

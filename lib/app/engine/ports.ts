@@ -150,7 +150,7 @@ export interface EngineStore {
 
   items(ids: readonly string[], consistent?: boolean): Promise<Map<string, Item>>;
   item(id: string): Promise<Item | null>;
-  runs(ids: readonly string[]): Promise<Map<string, ActionRun>>;
+  runs(ids: readonly string[], consistent?: boolean): Promise<Map<string, ActionRun>>;
   /** Strong. */
   run(id: string): Promise<ActionRun | null>;
   /** Item ids of one calendar's ready lane, in order of dispatch. */

@@ -1,7 +1,7 @@
 import { progressOf } from '../../domain/action-run/verification.ts';
 import { installedVersion } from '../../domain/demand/installed.ts';
-import { type K8sApp, type K8sCluster, OPERATOR_APP, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
-import type { BlockRolloutConfig, Item, SystemSettings } from '../../domain/shared/rollout.ts';
+import { type Block, type K8sApp, type K8sCluster, OPERATOR_APP, OPERATOR_BLOCK } from '../../domain/shared/fleet.ts';
+import type { ActionRun, BlockRolloutConfig, Item, SystemSettings } from '../../domain/shared/rollout.ts';
 import { derivedId } from '../derived-ids.ts';
 import { calendarKey } from '../engine/calendars.ts';
 import { operatorConfigId } from '../engine/configs.ts';
@@ -71,26 +71,35 @@ export async function readFacts(
     workspace: cluster.workspace,
     k8s_cluster: cluster.id,
   }));
-  const appIds = where.map(({ k8s_cluster }) => derivedId.app(ids, k8s_cluster, OPERATOR_APP));
-  const [rows, ownApps] = await Promise.all([readTargets(services, where, agents), objects.getMany('k8s_app', appIds)]);
+  const rows = await readTargets(services, where, agents);
+  const apps = await withOperatorApps(services, rows, found.keys());
   const items = await services.engine.items([...rows.blocks.values()].flatMap((block) => block.active_item ?? []));
+  // What is read too early here stays on the board until the next sign of the agent.
+  const runs = await services.engine.runs(
+    [...items.values()].flatMap((item) => runOf(item) ?? []),
+    true,
+  );
   const shown = [...found.values()].filter((cluster) => isShown(cluster, rows));
   const own = await ownTargets(services, target, rows, shown);
-  const facts = await Promise.all(
-    shown.map((cluster) => {
-      const block = rows.blocks.get(derivedId.block(ids, cluster.id, OPERATOR_BLOCK));
-      const app = ownApps.get(derivedId.app(ids, cluster.id, OPERATOR_APP)) ?? null;
-      return factsOf(services, target, {
-        cluster,
-        rows,
-        app,
-        item: items.get(block?.active_item ?? '') ?? null,
-        own_target: own.get(cluster.id) ?? null,
-      });
-    }),
-  );
+  const facts = shown.map((cluster) => {
+    const block = rows.blocks.get(derivedId.block(ids, cluster.id, OPERATOR_BLOCK)) ?? null;
+    const app = apps.get(derivedId.app(ids, cluster.id, OPERATOR_APP)) ?? null;
+    const item = items.get(block?.active_item ?? '') ?? null;
+    const run = runs.get(runOf(item) ?? '') ?? null;
+    return factsOf(target, { cluster, rows, block, app, item, run, own_target: own.get(cluster.id) ?? null });
+  });
   const seen = new Set(shown.map(({ id }) => id));
   return { facts, without: clusters.filter((id) => !seen.has(id)), rows };
+}
+
+/** The apps of the blocks, and the operator's app of a cluster that has no block for it. */
+async function withOperatorApps(
+  { objects, ids }: EngineServices,
+  { apps }: TargetRows,
+  clusters: Iterable<string>,
+): Promise<ReadonlyMap<string, K8sApp>> {
+  const missing = [...clusters].map((cluster) => derivedId.app(ids, cluster, OPERATOR_APP)).filter((id) => !apps.has(id));
+  return new Map([...apps, ...(await objects.getMany('k8s_app', missing))]);
 }
 
 function isShown(cluster: K8sCluster, { workspaces, organizations }: TargetRows): boolean {
@@ -101,15 +110,15 @@ function isShown(cluster: K8sCluster, { workspaces, organizations }: TargetRows)
 interface Read {
   readonly cluster: K8sCluster;
   readonly rows: TargetRows;
+  readonly block: Block | null;
   readonly app: K8sApp | null;
   readonly item: Item | null;
+  readonly run: ActionRun | null;
   readonly own_target: string | null;
 }
 
-async function factsOf(services: EngineServices, target: OperatorTarget, read: Read): Promise<ClusterFacts> {
-  const { cluster, rows, app, item, own_target } = read;
+function factsOf(target: OperatorTarget, { cluster, rows, block, app, item, run, own_target }: Read): ClusterFacts {
   const [workspace, organization] = [rows.workspaces.get(cluster.workspace), rows.organizations.get(cluster.organization)];
-  const block = rows.blocks.get(derivedId.block(services.ids, cluster.id, OPERATOR_BLOCK));
   const remembered = block?.remembered[target.config?.id ?? ''];
   return {
     cluster_id: cluster.id,
@@ -119,7 +128,7 @@ async function factsOf(services: EngineServices, target: OperatorTarget, read: R
     organization_id: cluster.organization,
     organization: organization?.name ?? '',
     override: cluster.rollout_override,
-    installed_version: installedVersion(block ?? null, app),
+    installed_version: installedVersion(block, app),
     app_state: app?.state ?? null,
     cli_managed: block?.created_by_component === 'cli',
     has_contact: (workspace?.contacts.length ?? 0) + (organization?.contacts.length ?? 0) > 0,
@@ -127,7 +136,7 @@ async function factsOf(services: EngineServices, target: OperatorTarget, read: R
     own_target,
     failure: remembered?.outcome === 'failed' ? { target_version: remembered.target_version } : null,
     item: item === null ? null : boardItem(item),
-    progress: await progress(services, item),
+    progress: run === null ? null : progressOf(run),
   };
 }
 
@@ -147,10 +156,7 @@ async function ownTargets(
   return new Map(rendered.map((one, index) => [targets[index]?.target.cluster.id ?? '', one.ok ? one.target_version : null]));
 }
 
-async function progress(services: EngineServices, item: Item | null) {
-  const run = item?.status === 'in_progress' && item.action_run !== null ? await services.engine.run(item.action_run) : null;
-  return run === null ? null : progressOf(run);
-}
+const runOf = (item: Item | null): string | null => (item?.status === 'in_progress' ? item.action_run : null);
 
 const boardItem = ({
   id,

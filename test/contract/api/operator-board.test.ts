@@ -91,7 +91,7 @@ describe('what a page costs', () => {
     const api = fleet(5_000);
     await tick(api);
     api.clock.forward(60_000);
-    expect((await spent(api, () => tick(api))) / 5_000).toBeLessThanOrEqual(0.2);
+    expect((await spent(api, () => tick(api))) / 5_000).toBeLessThanOrEqual(0.1);
   });
 });
 
