@@ -35,6 +35,8 @@ export interface RuntimeOptions {
   readonly virtualClock: number | null;
   /** Stands between the program and its table: faults for tests. */
   readonly faults?: (sender: Sender) => Sender;
+  /** What stands between may lose the answer to a transaction that has been written. */
+  readonly losesAnswers?: boolean;
   /** Where lines of the log go. Left out: a file in the data folder, nothing with `memory`. */
   readonly log?: (line: string) => void;
   /** Where a person sees notices; left out: nobody does. */
@@ -69,7 +71,7 @@ export interface Runtime {
 }
 
 /** Wakes of one wave that come within so many milliseconds are one; the movable clock does not wait. */
-const GATHER_MS = 50;
+const GATHER_MS = 200;
 
 /** The whole product in this process, but for the table's. Whatever had been started is ended again when a part cannot start. */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
@@ -179,7 +181,7 @@ interface Late {
 /** The program's services; the engine that they start executions with is made of them and comes later. */
 function program(options: RuntimeOptions, embedded: EmbeddedTable, parts: Parts, undo: Undo) {
   const { clock, activity, telemetry, scheduler } = parts;
-  const client = tableClient(embedded);
+  const client = tableClient(embedded, options.losesAnswers ?? false);
   undo.push(() => client.destroy());
   const late: Late = { engine: null, outbox: null };
   const engine = (): LocalEngine => {
@@ -221,12 +223,12 @@ function functionsOf({ say = () => undefined }: RuntimeOptions, services: Servic
 }
 
 /** The lean client only to the table that we started ourselves. */
-function tableClient(table: EmbeddedTable): { readonly sender: Sender; destroy(): void } {
+function tableClient(table: EmbeddedTable, losesAnswers: boolean): { readonly sender: Sender; destroy(): void } {
   if (!table.ours) {
     const client = documentClient(table.client);
     return { sender: client, destroy: () => client.destroy() };
   }
-  const client = new EmbeddedClient(String(table.client.endpoint));
+  const client = new EmbeddedClient(String(table.client.endpoint), { tokens: losesAnswers });
   return { sender: client.sender(), destroy: () => client.destroy() };
 }
 

@@ -25,6 +25,7 @@ export class TableConnection {
   /** Sent, in the order in which they will be answered. */
   #waiting: Waiting[] = [];
   #received: Buffer = NOTHING;
+  #destroyed = false;
 
   constructor(target: { readonly host: string; readonly port: number }) {
     this.#target = target;
@@ -37,6 +38,7 @@ export class TableConnection {
 
   /** `head`: the whole request line and header lines but for the length. A connection that breaks rejects all that wait on it; the next request opens a new one. */
   send(head: string, body: string): Promise<TableAnswer> {
+    if (this.#destroyed) return Promise.reject(new Error('The connection to the table is closed.'));
     const { promise, resolve, reject } = Promise.withResolvers<TableAnswer>();
     if (this.#queued.length === 0) process.nextTick(() => this.#flush());
     this.#queued.push({ resolve, reject });
@@ -45,6 +47,7 @@ export class TableConnection {
   }
 
   destroy(): void {
+    this.#destroyed = true;
     this.#socket?.destroy();
   }
 

@@ -88,9 +88,13 @@ async function startEmulator(file: string | null): Promise<Emulator> {
   }
 }
 
-/** The running emulator, or what it said before it ended. */
+/**
+ * The running emulator, or what it said before it ended. It has one lock around everything it does; with more than one thread, waiting for that
+ * lock takes as much of the processor as the work itself (docs/benchmarks.md).
+ */
 async function launch(command: string[], port: number): Promise<Emulator | string> {
-  const child = spawn('/bin/sh', ['-c', TIED_TO_PARENT, 'sh', ...command], { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  const env = { ...process.env, TOKIO_WORKER_THREADS: '1' };
+  const child = spawn('/bin/sh', ['-c', TIED_TO_PARENT, 'sh', ...command], { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env });
   const exit = once(child, 'exit');
   child.stdin.on('error', () => undefined);
   const said: string[] = [];

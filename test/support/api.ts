@@ -88,7 +88,7 @@ export async function startApi(options: { readonly embedded?: boolean; readonly 
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
 function embeddedClient(endpoint: unknown) {
-  const embedded = new EmbeddedClient(String(endpoint));
+  const embedded = new EmbeddedClient(String(endpoint), { tokens: false });
   return Object.assign(embedded.sender(), { destroy: () => embedded.destroy() });
 }
 

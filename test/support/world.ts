@@ -326,6 +326,7 @@ async function startSystem(options: WorldOptions): Promise<{ runtime: Runtime; o
     gatherMs: options.gatherMs ?? 0,
     ...(options.tickMs === undefined ? {} : { tickMs: options.tickMs }),
     ...(options.log === undefined ? {} : { log: options.log }),
+    losesAnswers: options.seed !== undefined || options.between !== undefined,
     faults: (sender) => {
       clean.sender = sender;
       if (options.between !== undefined) return options.between(sender);

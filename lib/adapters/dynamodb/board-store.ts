@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { Board, BoardMarks, BoardStore, Entry, Touch } from '../../app/operator/board.ts';
@@ -126,8 +126,7 @@ async function packedOf({ marks, entries, hidden }: Pick<Board, 'marks' | 'entri
 async function packed(values: readonly unknown[]): Promise<Packed[]> {
   const text = JSON.stringify(values);
   const body = new Uint8Array(await zip(text));
-  if (body.length <= MOST_PACKED || values.length === 1)
-    return [{ hash: createHash('sha256').update(text).digest('base64url').slice(0, 22), body }];
+  if (body.length <= MOST_PACKED || values.length === 1) return [{ hash: hash('sha256', text, 'base64url').slice(0, 22), body }];
   const half = Math.ceil(values.length / 2);
   return [...(await packed(values.slice(0, half))), ...(await packed(values.slice(half)))];
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ObjectType, ObjectTypes } from '../../app/ports.ts';
 import {
   APP_DEFAULTS,
@@ -113,38 +114,49 @@ export const SHORT_NAMES: Readonly<Record<string, string>> = {
   deadline: 'dl',
   claim_by: 'cb',
 };
-const LONG_NAMES = new Map(Object.entries(SHORT_NAMES).map(([long, short]) => [short, long]));
-
-export const shortened = (row: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(row).map(([name, value]) => [SHORT_NAMES[name] ?? name, value]));
-export const lengthened = (row: Row): Row =>
-  Object.fromEntries(Object.entries(row).map(([name, value]) => [LONG_NAMES.get(name) ?? name, value])) as Row;
+type Names = ReadonlyMap<string, string>;
+const SHORT: Names = new Map(Object.entries(SHORT_NAMES));
+const LONG: Names = new Map(Object.entries(SHORT_NAMES).map(([long, short]) => [short, long]));
+const AS_THEY_ARE: Names = new Map();
 
 const TABLE_ATTRIBUTES = new Set(['pk', 'sk', 'gsi1pk', 'gsi1sk', 'gsi2pk', 'gsi2sk', 'entity', 'schema_version', 'expires_at']);
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || (typeof value === 'object' && !(value instanceof Set) && Object.keys(value).length === 0);
 
-const same = (a: unknown, b: unknown): boolean =>
-  a === b || (isEmpty(a) && isEmpty(b)) || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
+const same = (a: unknown, b: unknown): boolean => a === b || (isEmpty(b) ? isEmpty(a) : isDeepStrictEqual(a, b));
 
 /** `expires_at` is the attribute by which the table deletes rows; an object's own end (a key's) must not meet it. */
 const OWN_END = 'ends_at';
 
 /** Leaves out what equals its default. The id is in the key. */
-export function pack(value: object, defaults: object): Record<string, unknown> {
+export const pack = (value: object, defaults: object): Record<string, unknown> => packed(value, defaults, AS_THEY_ARE);
+
+/** The same, under short names. */
+export const packShort = (value: object, defaults: object): Record<string, unknown> => packed(value, defaults, SHORT);
+
+export const unpack = <T>(row: Row, defaults: Partial<T>): T => unpacked(row, defaults, AS_THEY_ARE);
+
+export const unpackShort = <T>(row: Row, defaults: Partial<T>): T => unpacked(row, defaults, LONG);
+
+// Every row that is read or written goes through these two: loops instead of lists of entries are a third of their time.
+function packed(value: object, defaults: object, names: Names): Record<string, unknown> {
   const known = defaults as Record<string, unknown>;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name, v]) => name !== 'id' && (name in known ? !same(v, known[name]) : v !== null && v !== undefined))
-      .map(([name, v]) => [name === 'expires_at' ? OWN_END : name, v]),
-  );
+  const row: Record<string, unknown> = {};
+  for (const [name, v] of Object.entries(value)) {
+    if (name === 'id' || (name in known ? same(v, known[name]) : v === null || v === undefined)) continue;
+    row[name === 'expires_at' ? OWN_END : (names.get(name) ?? name)] = v;
+  }
+  return row;
 }
 
-export function unpack<T>(row: Row, defaults: Partial<T>): T {
-  const own = Object.entries(row).filter(([name]) => !TABLE_ATTRIBUTES.has(name));
-  const stored = Object.fromEntries(own.map(([name, v]) => [name === OWN_END ? 'expires_at' : name, v]));
-  return { id: row.pk.slice(row.pk.indexOf('#') + 1), ...defaults, ...stored } as T;
+function unpacked<T>(row: Row, defaults: Partial<T>, names: Names): T {
+  const value: Record<string, unknown> = { id: row.pk.slice(row.pk.indexOf('#') + 1), ...defaults };
+  for (const name of Object.keys(row)) {
+    if (TABLE_ATTRIBUTES.has(name)) continue;
+    value[name === OWN_END ? 'expires_at' : (names.get(name) ?? name)] = row[name];
+  }
+  return value as T;
 }
 
 export const packObject = <T extends ObjectType>(type: T, value: ObjectTypes[T]): Record<string, unknown> => pack(value, DEFAULTS[type]);

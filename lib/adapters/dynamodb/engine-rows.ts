@@ -4,7 +4,7 @@ import { dispatchKey } from '../../domain/item/order.ts';
 import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import { countersOf } from '../../domain/wave/counters.ts';
-import { lengthened, pack, STORED_ITEM, STORED_RUN, shortened, unpack } from './codec.ts';
+import { pack, packShort, STORED_ITEM, STORED_RUN, unpack, unpackShort } from './codec.ts';
 import { keys } from './keys.ts';
 import type { Row } from './row.ts';
 
@@ -28,11 +28,11 @@ export function itemRow(item: Item): Row {
     ...laneOf(item),
     entity: 'item',
     schema_version: 1,
-    ...shortened(pack(item, STORED_ITEM)),
+    ...packShort(item, STORED_ITEM),
   };
 }
 
-export const itemFrom = (row: Row): Item => unpack<Item>(lengthened(row), STORED_ITEM);
+export const itemFrom = (row: Row): Item => unpackShort<Item>(row, STORED_ITEM);
 
 /** When an open run has to be looked at: not claimed in time, or past its deadline. */
 export const dueAt = (run: ActionRun): number => (run.status === 'pending' ? Math.min(run.claim_by, run.deadline) : run.deadline);
@@ -53,11 +53,11 @@ export function runRowDue(run: ActionRun, due: number): Row {
     ...(run.phase === 'ended' ? { expires_at: seconds((run.finished_at ?? run.dispatched_at) + RUN_RETENTION) } : keys.dueRun(run.id, due)),
     entity: 'run',
     schema_version: 1,
-    ...shortened(pack(run, STORED_RUN)),
+    ...packShort(run, STORED_RUN),
   };
 }
 
-export const runFrom = (row: Row): ActionRun => unpack<ActionRun>(lengthened(row), STORED_RUN);
+export const runFrom = (row: Row): ActionRun => unpackShort<ActionRun>(row, STORED_RUN);
 
 const WAVE_DEFAULTS: Partial<Wave> & { lag_rounds: number } = {
   display_name: null,

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import {
   BatchGetCommand,
   DeleteCommand,
@@ -10,8 +12,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { documentClient, type Sender } from '../../../lib/adapters/dynamodb/client.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { documentClient, type Sender, Table } from '../../../lib/adapters/dynamodb/client.ts';
 import { attributesOf, valuesOf } from '../../../local/attribute-values.ts';
 import { EmbeddedClient } from '../../../local/embedded-client.ts';
 import { type EmbeddedTable, startTable } from '../../../local/table.ts';
@@ -27,7 +29,7 @@ const stops: (() => Promise<void> | void)[] = [];
 beforeAll(async () => {
   const [first, second] = await Promise.all([startTable({ file: null }), startTable({ file: null })]);
   const client = documentClient(first.client);
-  const embedded = new EmbeddedClient(String(second.client.endpoint));
+  const embedded = new EmbeddedClient(String(second.client.endpoint), { tokens: false });
   sdk = { table: first, sender: client };
   own = { table: second, sender: embedded.sender() };
   stops.push(
@@ -194,6 +196,45 @@ test('what the table cannot keep is refused', () => {
 });
 
 test('a table that is gone is an error with its code', async () => {
-  const gone = new EmbeddedClient('http://127.0.0.1:9').sender();
+  const gone = new EmbeddedClient('http://127.0.0.1:9', { tokens: false }).sender();
   await expect(gone.send(new GetCommand({ TableName, Key: { pk: 'a', sk: 'b' } }))).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+describe('a transaction whose answer is lost', () => {
+  /** What a row says that one transaction, sent through `lossy`, has added 1 to. */
+  async function sum(sender: Sender, lossy: Sender): Promise<unknown> {
+    await sender.send(new PutCommand({ TableName, Item: { pk: 'sum', sk: '#', n: 0 } }));
+    const retry = { tries: 3, pause: () => Promise.resolve() };
+    await new Table(lossy, TableName, retry)
+      .transact([{ kind: 'update', key: { pk: 'sum', sk: '#' }, update: { add: { n: 1 } } }])
+      .catch(() => undefined);
+    return (await sender.send(new GetCommand({ TableName, Key: { pk: 'sum', sk: '#' }, ConsistentRead: true }))).Item?.['n'];
+  }
+
+  test.each([true, false])('counts once, with tokens (%s) or without', async (tokens) => {
+    const { port, hostname } = new URL(String(own.table.client.endpoint));
+    // Hands calls on, and breaks the first connection when the answer to a transaction comes back.
+    let lost = 0;
+    const proxy = createServer((socket) => {
+      const table = connect(Number(port), hostname);
+      let transaction = false;
+      socket.on('data', (piece) => {
+        transaction ||= piece.includes('TransactWriteItems');
+        table.write(piece);
+      });
+      table.on('data', (piece) => (transaction && lost++ === 0 ? socket.destroy() : socket.write(piece)));
+      for (const [one, other] of [
+        [socket, table],
+        [table, socket],
+      ] as const)
+        one.on('error', () => undefined).on('close', () => other.destroy());
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const client = new EmbeddedClient(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, { tokens });
+    expect(await sum(own.sender, client.sender())).toBe(1);
+    expect(lost).toBe(tokens ? 2 : 1);
+    client.destroy();
+    proxy.close();
+  });
 });

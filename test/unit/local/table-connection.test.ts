@@ -57,6 +57,18 @@ test('a connection that breaks in the middle of an answer fails all that wait on
   expect(await connection.send(HEAD, 'c')).toEqual({ status: 200, body: 'again' });
 });
 
+test('a connection that was closed here opens no other', async () => {
+  let opened = 0;
+  await table((socket) => {
+    opened += 1;
+    socket.write(answerOf('a'));
+  });
+  await connection.send(HEAD, 'a');
+  connection.destroy();
+  await expect(connection.send(HEAD, 'b')).rejects.toThrow('closed');
+  expect(opened).toBe(1);
+});
+
 test('where nobody listens the request fails with the reason', async () => {
   await table(() => undefined);
   server.close();
