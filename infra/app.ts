@@ -22,4 +22,5 @@ export function deployment(app: App, stage: StageSettings, bundles: Bundles) {
 }
 
 // The only place that reads the environment: STAGE says which of infra/stages.ts is meant.
-if (import.meta.main) deployment(new App(), stageNamed(process.env['STAGE'] ?? 'dev'), await bundleFunctions());
+// Not `import.meta.main`, which the Node of macOS does not have yet.
+if (process.argv[1] === import.meta.filename) deployment(new App(), stageNamed(process.env['STAGE'] ?? 'dev'), await bundleFunctions());

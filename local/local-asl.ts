@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { StateMachineDefinition } from 'aws-local-stepfunctions';
 import * as z from 'zod';
@@ -67,7 +67,7 @@ const read = (machine: 'wave' | 'enqueue'): string =>
   readFileSync(new URL(`../infra/workflows/${machine}.asl.json`, import.meta.url), 'utf8');
 
 /** What a running execution carries as `definition`, and the deployed functions know as the current one. */
-export const definitionHash = (text = read('wave')): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+export const definitionHash = (text = read('wave')): string => hash('sha256', text, 'hex').slice(0, 16);
 
 export function loadMachine(machine: 'wave' | 'enqueue', functions: Readonly<Record<string, string>>): LocalMachine {
   return localMachine(read(machine), functions);

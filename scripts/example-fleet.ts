@@ -120,4 +120,5 @@ function main(): void {
   process.stdout.write(exampleFleet(program.opts<Options>()));
 }
 
-if (import.meta.main) main();
+// Not `import.meta.main`, which the Node of macOS does not have yet.
+if (process.argv[1] === import.meta.filename) main();

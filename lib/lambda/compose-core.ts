@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { DynamoBoardStore } from '../adapters/dynamodb/board-store.ts';
 import { DynamoCallStore } from '../adapters/dynamodb/call-store.ts';
 import type { Sender } from '../adapters/dynamodb/client.ts';
@@ -85,7 +85,7 @@ export function composeCore(f: Foundations) {
   return { table, objects, services };
 }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
+const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
 function agentServices(
   engine: EngineServices,

@@ -20,7 +20,7 @@ async function run(...args: string[]): Promise<{ code: number; stdout: string; s
   const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'local' };
   const env = { PATH: process.env['PATH'], AWS_ENDPOINT_URL: String(table.client.endpoint), ...credentials };
   try {
-    return { code: 0, ...(await promisify(execFile)(process.execPath, ['--import', 'tsx', SCRIPT, ...args], { env })) };
+    return { code: 0, ...(await promisify(execFile)(process.execPath, [SCRIPT, ...args], { env })) };
   } catch (error) {
     return error as { code: number; stdout: string; stderr: string };
   }

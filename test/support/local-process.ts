@@ -3,9 +3,12 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const LONGEST_START = 60_000;
+/** What `npm start` gives to Node. */
+const [, ...START] = manifest.scripts.start.split(' ');
 
 export interface Ended {
   readonly code: number | null;
@@ -23,7 +26,7 @@ export class LocalProcess {
   #onText: () => void = () => undefined;
 
   constructor(args: readonly string[]) {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'local/main.ts', ...args], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [...START, ...args], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;
       this.#onText();
@@ -33,6 +36,12 @@ export class LocalProcess {
     });
     this.#child = child;
     this.#exit = once(child, 'close').then(([code, signal]) => ({ code, signal, stdout: this.#stdout, stderr: this.#stderr }));
+  }
+
+  /** Closes the pipe that its words go to. */
+  async deafen(): Promise<Ended> {
+    this.#child.stdout?.destroy();
+    return this.ended();
   }
 
   /** Waits for the words that it prints once its API answers; the milliseconds since this call. False when it ended before. */

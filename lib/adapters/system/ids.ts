@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import type { Clock, Ids } from '../../app/ports.ts';
 
 const COUNTER_LIMIT = 0x1000;
@@ -31,8 +31,8 @@ export class SystemIds implements Ids {
   }
 
   child(parent: string, type: string, name: string): string {
-    const hash = createHash('sha256').update(`${parent}|${type}|${name}`).digest();
-    return layout(parent.replaceAll('-', '').slice(0, 12), hash.readUInt16BE(8) & 0xfff, hash.subarray(0, 8));
+    const hashed = hash('sha256', `${parent}|${type}|${name}`, 'buffer');
+    return layout(parent.replaceAll('-', '').slice(0, 12), hashed.readUInt16BE(8) & 0xfff, hashed.subarray(0, 8));
   }
 
   #take(bytes: number): Buffer {

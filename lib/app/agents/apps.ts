@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type AppState, OPERATOR_APP } from '../../domain/shared/fleet.ts';
 import type { ReportedApp } from './presence.ts';
 
@@ -17,7 +17,7 @@ export function packApps(apps: readonly ReportedApp[]): string {
   const whole = lines.join('\n');
   if (whole.length <= MOST_CHARACTERS) return whole;
   const own = apps.some((app) => app.name === OPERATOR_APP) ? [lines[0]] : [];
-  return [...own, `#${createHash('sha256').update(whole).digest('base64url')}`].join('\n');
+  return [...own, `#${hash('sha256', whole, 'base64url')}`].join('\n');
 }
 
 /** The operator first, the rest by name. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Json } from '../../domain/shared/fleet.ts';
 import type { Fields } from './ports.ts';
@@ -14,11 +14,7 @@ export interface Difference {
 }
 
 /** 48 bits: two values of one field that meet by chance are not to be expected. */
-const hash = (value: Json): string =>
-  createHash('sha256')
-    .update(canonicalize(value) ?? '')
-    .digest('base64url')
-    .slice(0, 8);
+const hash = (value: Json): string => digest('sha256', canonicalize(value) ?? '', 'base64url').slice(0, 8);
 
 export const hashesOf = (fields: Fields): Hashes =>
   Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, hash(value)]));

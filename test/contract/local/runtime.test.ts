@@ -159,7 +159,7 @@ describe('with a clock that is moved by hand', () => {
 test('the table ends with the process that started it, kill -9 included', async () => {
   const script = `const { startTable } = await import(${JSON.stringify(new URL('../../../local/table.ts', import.meta.url).href)});
     console.log((await startTable({ file: null })).client.endpoint); setInterval(() => {}, 1000);`;
-  const parent = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+  const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(parent.stdout, 'data')) as [Buffer];

@@ -28,7 +28,7 @@ export class Deployed {
   #agents: VirtualFleet | null = null;
 
   adminKey(...more: string[]): Promise<string> {
-    const args = ['--import', 'tsx', 'scripts/admin-key.ts', '--table', this.table, ...more];
+    const args = ['scripts/admin-key.ts', '--table', this.table, ...more];
     return run(process.execPath, args, { cwd: ROOT, env: process.env, seconds: 60 });
   }
 
