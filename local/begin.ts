@@ -1,6 +1,6 @@
 import type { VirtualFleet } from './agents/virtual-fleet.ts';
 import { type ApiClient, ApiRefusal } from './api-client.ts';
-import { type FleetSource, importDone, importRefused, placesOnly } from './fleet-source.ts';
+import { FleetProblem, type FleetSource, importDone, importRefused, quietly, rolloutsOnly } from './fleet-source.ts';
 import { importFleet } from './import-fleet.ts';
 
 interface Stage {
@@ -11,31 +11,48 @@ interface Stage {
   say(line: string): void;
 }
 
+interface Beginning {
+  /** null = there is nothing to import. */
+  readonly source: FleetSource | null;
+  /** Nothing has been imported or set before. */
+  readonly fresh: boolean;
+  /** null = no agents of ours. */
+  readonly start: (() => Promise<VirtualFleet>) | null;
+}
+
 /** Answers that mean the fleet, and not the moment, is wrong. */
 const REFUSED: ReadonlySet<number> = new Set([400, 409, 413]);
+const isRefusal = (error: unknown): error is ApiRefusal => error instanceof ApiRefusal && REFUSED.has(error.status);
 
 /**
- * Imports a fleet and starts its agents: the places first, then the agents, and only then what is rolled out, so that nothing waits for agents
- * that are just about to come. `start` null = no agents of ours. Word of it was left to the next start before (`beginImport`),
- * and is taken back when it is done.
+ * Imports a fleet and starts the agents. In a fresh installation everything comes first but what rolls something out, then the agents, and then
+ * the rest, so that nothing waits for agents that are just about to come; where there is something already, the file is imported as it is.
+ * Word of it was left to the next start before (`beginImport`), and is taken back when it is done.
  */
-export async function begin(
-  stage: Stage,
-  source: FleetSource | null,
-  start: (() => Promise<VirtualFleet>) | null,
-): Promise<VirtualFleet | null> {
-  const { folder, signal } = stage;
-  if (source === null) return start === null || signal.aborted ? null : start();
-  if (!(await imported(stage, start === null ? source : placesOnly(source)))) return null;
+export async function begin(stage: Stage, { source, fresh, start }: Beginning): Promise<VirtualFleet | null> {
+  const { signal } = stage;
+  const whole = source === null || !(fresh && start !== null && (await isImportedQuietly(stage, source)));
+  if (source !== null && whole && !(await imported(stage, source))) return null;
   const agents = start === null || signal.aborted ? null : await start();
   try {
-    if (agents !== null) await rollOut(stage, source, agents);
+    if (source !== null && !whole && agents !== null) await rollOut(stage, source, agents);
   } catch (error) {
     await agents?.stop();
     throw error;
   }
-  if (folder !== null && !signal.aborted) importDone(folder);
+  if (source !== null && stage.folder !== null && !signal.aborted) importDone(stage.folder, source);
   return agents;
+}
+
+/** False where the file is refused without what rolls out: as a whole it may be right, and if not, is refused with the lines as they stand in it. */
+async function isImportedQuietly(stage: Stage, source: FleetSource): Promise<boolean> {
+  try {
+    await importFleet(stage.api, quietly(source), stage.say, () => stage.signal.aborted);
+    return true;
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
 }
 
 async function rollOut(stage: Stage, source: FleetSource, agents: VirtualFleet): Promise<void> {
@@ -43,7 +60,7 @@ async function rollOut(stage: Stage, source: FleetSource, agents: VirtualFleet):
   await Promise.race([agents.connected, stopped]);
   if (stage.signal.aborted) return;
   stage.say(`${agents.agents} agents are connected.`);
-  await imported({ ...stage, say: () => undefined }, source);
+  await imported({ ...stage, say: () => undefined }, rolloutsOnly(source));
 }
 
 /** False when it was stopped before the end. */
@@ -51,7 +68,9 @@ async function imported({ api, folder, say, signal }: Stage, source: FleetSource
   try {
     return await importFleet(api, source, say, () => signal.aborted);
   } catch (error) {
-    if (folder !== null && error instanceof ApiRefusal && REFUSED.has(error.status)) importRefused(folder);
-    throw error;
+    if (!isRefusal(error)) throw error;
+    if (folder !== null) importRefused(folder);
+    const lines = error.message.split('\n').map((line) => `${source.file}: ${line}`);
+    throw new FleetProblem([...lines, 'Nothing was imported; correct the file and start again.'].join('\n'));
   }
 }

@@ -23,8 +23,14 @@ export interface DataFolder {
  */
 export function openDataFolder(folder: string, options: { readonly fresh?: boolean } = {}): DataFolder {
   const path = resolve(folder);
-  checkFormat(path);
-  mkdirSync(path, { recursive: true });
+  try {
+    checkFormat(path);
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === null) throw error;
+    throw new StartProblem(`${path} cannot be a data folder (${code}). Name another with --data, or start with --memory.`);
+  }
   const lock = lockFolder(path);
   if (options.fresh === true)
     for (const file of readdirSync(path)) if (!file.startsWith(LOCK_FILE)) rmSync(join(path, file), { recursive: true });

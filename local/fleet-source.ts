@@ -53,12 +53,25 @@ function selectorProblem(text: string): string | null {
   return parsed.ok ? null : `character ${parsed.position}: ${parsed.reason}`;
 }
 
-/** The places and what stands there, without what rolls anything out: that comes when their agents have reported. */
-export const placesOnly = ({ fleet, file }: FleetSource): FleetSource => {
-  const { organizations = [] } = fleet;
-  const places = { apiVersion: fleet.apiVersion, organizations };
-  return { file, text: JSON.stringify(places), fleet: places };
+/** All of it, but for what rolls something out: the operator's version is not set, and no config of the file is active. */
+export const quietly = ({ fleet, file }: FleetSource): FleetSource => {
+  const { OPERATOR_BLOCK_VERSION: _version, ...settings } = fleet.system_config ?? {};
+  const rollout_configs = (fleet.rollout_configs ?? []).map((config) =>
+    config['kind'] === 'config' ? config : { ...config, active: false },
+  );
+  return sourceOf(file, { ...fleet, system_config: settings, rollout_configs });
 };
+
+/** What `quietly` has changed, as the file has it. */
+export const rolloutsOnly = ({ fleet, file }: FleetSource): FleetSource => {
+  const { apiVersion, system_config, rollout_configs } = fleet;
+  return sourceOf(file, { apiVersion, ...(system_config === undefined ? {} : { system_config }), rollout_configs });
+};
+
+/** A file of settings alone has no agents: those of the fleet before it play on. */
+export const hasPlaces = ({ fleet }: FleetSource): boolean => (fleet.organizations ?? []).length > 0;
+
+const sourceOf = (file: string, fleet: FleetFile): FleetSource => ({ file, text: JSON.stringify(fleet), fleet });
 
 const REMEMBERED = 'fleet.yaml';
 const IMPORTING = 'importing.yaml';
@@ -71,13 +84,15 @@ export function beginImport(folder: string, source: FleetSource): void {
 }
 
 /** The virtual agents of a later start play the fleet that was imported last. */
-export function importDone(folder: string): void {
-  renameSync(join(folder, IMPORTING), join(folder, REMEMBERED));
+export function importDone(folder: string, source: FleetSource): void {
+  const file = join(folder, IMPORTING);
+  if (hasPlaces(source)) renameSync(file, join(folder, REMEMBERED));
+  else rmSync(file, { force: true });
 }
 
 /** A fleet that was refused is not tried again by itself. */
 export function importRefused(folder: string): void {
-  rmSync(join(folder, IMPORTING));
+  rmSync(join(folder, IMPORTING), { force: true });
 }
 
 export const unfinishedImport = (folder: string): FleetSource | null => kept(join(folder, IMPORTING));

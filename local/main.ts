@@ -1,7 +1,9 @@
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { refreshBoard } from '../lib/app/operator/refresh-board.ts';
+import { systemConfig } from '../lib/contracts/api/system-config.ts';
 import { SECOND } from '../lib/domain/shared/time.ts';
 import { adminKey, adminKeyFile, writeSecret } from './admin-key.ts';
 import { startVirtualFleet } from './agents/virtual-fleet.ts';
@@ -12,6 +14,7 @@ import {
   EXAMPLE_FLEET,
   FleetProblem,
   type FleetSource,
+  hasPlaces,
   readFleet,
   rememberedFleet,
   unfinishedImport,
@@ -84,10 +87,12 @@ async function sessionOf(options: Options, runtime: Runtime, screen: Screen, sig
 async function run(session: Session, given: FleetSource | null): Promise<number> {
   const { options, runtime, screen, signal, key } = session;
   const folder = runtime.folder;
-  const source = given ?? (folder === null ? null : unfinishedImport(folder)) ?? (await exampleIfEmpty(session));
+  const fresh = await isFresh(session);
+  // The example is for whoever starts with nothing (DESIGN §7).
+  const source = given ?? (folder === null ? null : unfinishedImport(folder)) ?? (fresh ? readFleet(EXAMPLE_FLEET) : null);
   // Before a word is said: whoever has seen it run and kills it finds the same fleet at the next start, not the example.
   if (source !== null && folder !== null) beginImport(folder, source);
-  const played = source ?? (folder === null ? null : rememberedFleet(folder));
+  const played = source !== null && hasPlaces(source) ? source : folder === null ? null : rememberedFleet(folder);
   screen.say(
     greeting({
       baseUrl: runtime.baseUrl,
@@ -97,9 +102,12 @@ async function run(session: Session, given: FleetSource | null): Promise<number>
       agents: agentWords(options, played),
     }),
   );
+  // Not only at the end, which a kill -9 leaves out.
+  flushCompileCache();
   const { api } = session;
   const stage = { api, folder, signal, say: (line: string) => screen.say(line) };
-  const agents = await begin(stage, source, options.agents && played !== null ? () => virtualAgents(session, played) : null);
+  const start = options.agents && played !== null ? () => virtualAgents(session, played) : null;
+  const agents = await begin(stage, { source, fresh, start });
   try {
     return await untilTheEnd(session, agents === null ? 0 : firstReports(played));
   } finally {
@@ -125,10 +133,10 @@ function virtualAgents({ options, runtime, key }: Session, { fleet }: FleetSourc
   });
 }
 
-/** The example is for whoever starts with nothing (DESIGN §7). */
-async function exampleIfEmpty({ api }: Session): Promise<FleetSource | null> {
+/** Nobody has imported anything, nor said which operator the fleet shall run. */
+async function isFresh({ api }: Session): Promise<boolean> {
   const { count } = await api.page('organizations/?page_size=1', z.unknown());
-  return count === 0 ? readFleet(EXAMPLE_FLEET) : null;
+  return count === 0 && (await api.get('system-config/', systemConfig)).OPERATOR_BLOCK_VERSION === null;
 }
 
 /** Until each virtual agent has had the time for two reports, a missing one may just not have come yet. */

@@ -1,7 +1,7 @@
 /** npm passes a Ctrl-C on that the terminal has already delivered: both together are one. */
 const ONE_PRESS = 500;
 
-/** Aborts at the first Ctrl-C (or SIGTERM); the second ends the process at once. */
+/** Aborts at the first Ctrl-C (or SIGTERM), or when whoever read our words has gone (`| head`); the second ends the process at once. */
 export function stopSignal(say: (line: string) => void): AbortSignal {
   const controller = new AbortController();
   let firstAt: number | null = null;
@@ -15,5 +15,8 @@ export function stopSignal(say: (line: string) => void): AbortSignal {
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
   process.on('SIGHUP', stop);
+  process.stdout.on('error', () => {
+    if (firstAt === null) stop();
+  });
   return controller.signal;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FleetFile, Simulation } from '../../lib/contracts/fleet.ts';
 import { matches, parseSelector } from '../../lib/domain/demand/selector.ts';
 import type { Labels } from '../../lib/domain/shared/fleet.ts';
@@ -79,13 +79,7 @@ const defined = (fields: object): object => Object.fromEntries(Object.entries(fi
 
 /** The same seed and the same words always give the same number in [0, 1). */
 export function draw(seed: number, ...words: readonly (string | number)[]): number {
-  return (
-    createHash('sha256')
-      .update(`${seed}|${words.join('|')}`)
-      .digest()
-      .readUInt32BE(0) /
-    2 ** 32
-  );
+  return hash('sha256', `${seed}|${words.join('|')}`, 'buffer').readUInt32BE(0) / 2 ** 32;
 }
 
 export function workSeconds(seed: number, place: Place, block: string, attempt: number): number {
@@ -102,6 +96,6 @@ export function fails(seed: number, place: Place, block: string, attempt: number
 
 /** UID of the place's kube-system namespace: a UUID that follows from its path. */
 export function uidOf(path: string): string {
-  const hex = createHash('sha256').update(`uid|${path}`).digest('hex');
+  const hex = hash('sha256', `uid|${path}`, 'hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -30,10 +30,12 @@ const REFUSED_PAUSE = 60_000;
 /** The cluster: what is installed there outlives its agent. */
 export class VirtualCluster {
   readonly place: Place;
+  readonly uid: string;
   readonly apps: Map<string, string | null>;
 
   constructor(place: Place) {
     this.place = place;
+    this.uid = uidOf(place.path);
     this.apps = new Map(place.apps);
   }
 
@@ -118,7 +120,7 @@ export class VirtualAgent {
   }
 
   #whatToReport(): AgentReport {
-    const { place, apps } = this.#cluster;
+    const { place, uid, apps } = this.#cluster;
     const operator = apps.has(OPERATOR_APP);
     const running = [...this.#work.keys()];
     const common = { status: 'healthy' as const, running_action_runs: running };
@@ -128,7 +130,7 @@ export class VirtualAgent {
       kind: operator ? 'operator' : 'agent',
       reported_agent_id: operator ? 'operator' : `installer-${place.cluster}`.slice(0, 253),
       ...(operator && apps.get(OPERATOR_APP) != null ? { version: apps.get(OPERATOR_APP) ?? '' } : {}),
-      cluster: { uid: uidOf(place.path), name: place.cluster },
+      cluster: { uid, name: place.cluster },
       apps: [...apps].map(([name, installed_version]) => ({ name, installed_version, state: 'OK' as const })),
     };
   }
@@ -165,8 +167,9 @@ export class VirtualAgent {
       const failed = fails(this.#world.seed, this.#cluster.place, run.block_name, run.attempt);
       if (!failed) this.#install(run);
       const target = run.rendered_target_version ?? 'as configured';
+      // Both streams: what is left out is read back first, lest an earlier part of it be lost.
       const words = `${run.action} ${run.block_name} ${target}: ${failed ? 'failed' : 'done'}\n`;
-      await this.#client.finish(id, failed ? { exit_code: 1, stderr: words } : { exit_code: 0, stdout: words });
+      await this.#client.finish(id, failed ? { exit_code: 1, stdout: '', stderr: words } : { exit_code: 0, stdout: words, stderr: '' });
       this.#work.delete(id);
       finished = true;
     }

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/app/ports.ts';
 import type { FleetFile } from '../../lib/contracts/fleet.ts';
 import type { Activity } from '../activity.ts';
 import { ApiClient } from '../api-client.ts';
-import { placesOf, uidOf } from './behaviour.ts';
+import { placesOf } from './behaviour.ts';
 import { makeKeys, restore } from './enroll.ts';
 import { Turns } from './turns.ts';
 import { type AgentWorld, VirtualAgent, VirtualCluster } from './virtual-agent.ts';
@@ -61,7 +61,7 @@ export async function startVirtualFleet(options: VirtualFleetOptions): Promise<V
   const lives = new Map<string, { readonly life: AbortController; readonly ended: Promise<void> }>();
   const start = (cluster: VirtualCluster): VirtualAgent => {
     const { path } = cluster.place;
-    const client = new AgentClient(connections, keys.get(workspaceOf(cluster)) ?? '', cluster.place.cluster === null ? null : uidOf(path));
+    const client = new AgentClient(connections, keys.get(workspaceOf(cluster)) ?? '', cluster.place.cluster === null ? null : cluster.uid);
     const life = new AbortController();
     const agent = new VirtualAgent(world, cluster, client, AbortSignal.any([end.signal, life.signal]));
     lives.set(path, { life, ended: agent.live() });

@@ -53,8 +53,10 @@ export class Watch {
   #firstLook = true;
   #details = new Map<string, Pick<WaveLine, 'held' | 'running'>>();
   #detailsDueAt = 0;
+  #reading: Promise<void> | null = null;
+  #isSmall = false;
 
-  /** `refresh` brings the operator board up to date: a person who watches does not wait for the tick. */
+  /** `refresh` brings the operator board up to date: who watches a small fleet does not wait for the tick. */
   constructor(api: ApiClient, clock: Clock, address: string, refresh: () => Promise<void> = async () => undefined) {
     this.#refresh = refresh;
     this.#api = api;
@@ -66,16 +68,11 @@ export class Watch {
     return this.#api.page('block-rollouts/?page_size=50', waveSchema).then(({ results }) => results);
   }
 
-  /** `thorough` = with details that are new, whatever they cost. */
+  /** `thorough` = with details that are new, whatever they cost; otherwise counters do not wait for details. */
   async look(waves: readonly Wave[], thorough = false): Promise<View> {
-    await this.#refresh();
+    await this.#informed(waves, thorough);
     const operator = await this.#api.get('operator-rollout/?page_size=1', operatorRollout);
-    const started = performance.now();
-    if (thorough || started >= this.#detailsDueAt) {
-      await this.#readDetails(waves);
-      const rest = (performance.now() - started) * DETAIL_SHARE;
-      this.#detailsDueAt = performance.now() + (operator.summary.clusters <= SMALL_FLEET ? Math.min(rest, SMALL_FLEET_PAUSE) : rest);
-    }
+    this.#isSmall = operator.summary.clusters <= SMALL_FLEET;
     return {
       now: this.#clock.now(),
       address: this.#address,
@@ -85,6 +82,31 @@ export class Watch {
       histogram: operator.histogram,
       events: [...this.#events],
     };
+  }
+
+  /** Details are read at the first look and at a thorough one; in between others go on with those before. */
+  async #informed(waves: readonly Wave[], thorough: boolean): Promise<void> {
+    if (thorough) {
+      await this.#reading?.catch(() => undefined);
+      return this.#inform(waves, true);
+    }
+    if (this.#reading !== null || performance.now() < this.#detailsDueAt) return;
+    const first = this.#firstLook;
+    const reading = this.#inform(waves, false).finally(() => {
+      this.#reading = null;
+    });
+    this.#reading = reading;
+    if (first) await reading;
+    // Whoever looks next asks again.
+    else reading.catch(() => undefined);
+  }
+
+  async #inform(waves: readonly Wave[], thorough: boolean): Promise<void> {
+    if (thorough || this.#isSmall) await this.#refresh();
+    const started = performance.now();
+    await this.#readDetails(waves);
+    const rest = (performance.now() - started) * DETAIL_SHARE;
+    this.#detailsDueAt = performance.now() + (this.#isSmall ? Math.min(rest, SMALL_FLEET_PAUSE) : rest);
   }
 
   #line(wave: Wave): WaveLine {

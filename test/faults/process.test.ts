@@ -42,6 +42,13 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s stops cleanly: exit code
   expect(await leftRunning(data)).toEqual([]);
 });
 
+test('it stops cleanly when nobody reads any more what it says', async () => {
+  const one = start('--port', '0');
+  expect(await one.running()).toBe(true);
+  expect(await one.deafen()).toMatchObject({ code: 0, stderr: '' });
+  expect(await leftRunning(data)).toEqual([]);
+});
+
 test('Ctrl-C ends a run with --exit-when-done with 130, since it is not done', async () => {
   const one = await running('--exit-when-done');
   expect(await one.signal('SIGINT')).toMatchObject({ code: 130, stderr: '' });
@@ -60,6 +67,29 @@ test('a process that has said that it runs, and is killed at once, has left word
   await one.signal('SIGKILL');
   const word = ['importing.yaml', 'fleet.yaml'].map((name) => join(data, name)).find((name) => existsSync(name));
   expect(readFileSync(word ?? '', 'utf8')).toContain('name: mine');
+});
+
+test('what only the API can refuse names the line of the file; the fleet is not tried again', async () => {
+  const file = join(folder, 'mine.yaml');
+  const lines = [
+    'apiVersion: block-rollout/v1',
+    'organizations: [{name: mine, workspaces: [{name: prod, clusters: [{name: c1}]}]}]',
+    'rollout_configs:',
+    '  - name: wrong',
+    '    block_name: ayedo/k8s/ingress',
+    '    target_version: "{{ nobody.knows }}"',
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  const { code, stderr } = await start('--port', '0', '--fleet', file).ended();
+  expect(code).toBe(2);
+  expect(stderr).toContain(`${file}: rollout_configs[0].target_version: line 6, column 21`);
+  expect(stderr).toContain('Nothing was imported');
+  expect(existsSync(join(data, 'importing.yaml'))).toBe(false);
+  const settings = join(folder, 'settings.yaml');
+  writeFileSync(settings, 'apiVersion: block-rollout/v1\nsystem_config: {RETENTION_DAYS: 30}\n');
+  const after = await running('--fleet', settings);
+  expect(await organizations(after)).toBe(0);
+  await after.signal('SIGINT');
 });
 
 test('a second process on the same data and an occupied port are refused with 2, and the first goes on; --fresh forgets', async () => {
@@ -98,6 +128,17 @@ test.each([
   expect(stderr).toContain(words);
   expect(stderr).toContain('Nothing was changed.');
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(content);
+});
+
+test('a data folder that cannot be is refused with 2', async () => {
+  writeFileSync(join(folder, 'file'), '');
+  for (const place of ['file', 'file/inside']) {
+    const { code, stderr } = await new LocalProcess(['--data', join(folder, place), '--port', '0']).ended();
+    expect([code, stderr]).toEqual([
+      2,
+      `${join(folder, place)} cannot be a data folder (ENOTDIR). Name another with --data, or start with --memory.\n`,
+    ]);
+  }
 });
 
 test('a folder that is no data folder is refused with 2', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ApiClient } from '../../../local/api-client.ts';
 import { makeReport } from '../../../local/report.ts';
 import { isSettled } from '../../../local/settled.ts';
@@ -16,7 +16,10 @@ beforeEach(async () => {
   state = { waves: [], items: [], runs: [], clusters: [] };
   ({ api, stop } = await cannedApi(state));
 });
-afterEach(() => stop());
+afterEach(() => {
+  vi.useRealTimers();
+  return stop();
+});
 
 const settled = async (): Promise<boolean> => isSettled(api, await new Watch(api, clock, '').waves());
 
@@ -57,6 +60,25 @@ describe('--exit-when-done', () => {
 });
 
 describe('the watched view', () => {
+  it.each([
+    ['small', 3, [0, 1, 2, 3]],
+    ['big', 301, [0, 0, 0, 1]],
+  ])('a %s fleet’s operator board is brought up to date: at the detailed looks, or only at the last', async (_what, clusters, expected) => {
+    state.clusters = Array.from({ length: clusters }, (_, n) => ({ id: idOf(1000 + n), name: `c${n}`, version: null }));
+    vi.useFakeTimers({ toFake: ['performance'] });
+    let refreshed = 0;
+    const watch = new Watch(api, clock, 'http://x/', async () => {
+      refreshed += 1;
+    });
+    const seen: number[] = [];
+    for (const thorough of [false, false, false, true]) {
+      await watch.look([], thorough);
+      seen.push(refreshed);
+      vi.advanceTimersByTime(60_000);
+    }
+    expect(seen).toEqual(expected);
+  });
+
   it('groups what holds the rest, names who is running, and tells what happened', async () => {
     state.clusters = [{ id: idOf(90), name: 'fra-1', version: null }];
     state.waves = [cannedWave(1, { total_items: 6, in_progress_items: 1, pending_items: 5 })];
