@@ -1,6 +1,6 @@
 /**
  * Heartbeats per second and their latency, over HTTP, with driver and server on the same machine.
- * Run: `node --import tsx test/bench/heartbeats.bench.ts [connections] [seconds] [clusters]`.
+ * Run: `node test/bench/heartbeats.bench.ts [connections] [seconds] [clusters]`.
  * Goal (DESIGN §9): at least 3,000/s at 16 connections, p99 at most 20 ms, on two cores.
  */
 import { execFile } from 'node:child_process';
@@ -16,7 +16,7 @@ try {
   const plan = { port: runtime.port, connections, seconds, warmup: 5, token, clusters: names };
   const driver = fileURLToPath(new URL('./support/heartbeat-driver.ts', import.meta.url));
   const before = { ...runtime.units(), cpu: process.cpuUsage() };
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', driver, JSON.stringify(plan)], { maxBuffer: 1e8 });
+  const { stdout } = await promisify(execFile)(process.execPath, [driver, JSON.stringify(plan)], { maxBuffer: 1e8 });
   const after = runtime.units();
   console.log(`${connections} connections, ${clusters} clusters: ${stdout.trim()}`);
   const cpu = process.cpuUsage(before.cpu);

@@ -1,4 +1,4 @@
-/** `node --import tsx test/bench/import-check.bench.ts [clusters]`: time and memory of reading and checking a fleet file. */
+/** `node test/bench/import-check.bench.ts [clusters]`: time and memory of reading and checking a fleet file. */
 import { checkFleet } from '../../lib/app/import/check.ts';
 import { configBuilder } from '../../lib/app/import/config-builder.ts';
 import { exampleFleet } from '../../scripts/example-fleet.ts';

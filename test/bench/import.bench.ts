@@ -1,5 +1,5 @@
 /**
- * How long a large fleet takes to come in, on the embedded table. Run: `node --import tsx test/bench/import.bench.ts`.
+ * How long a large fleet takes to come in, on the embedded table. Run: `node test/bench/import.bench.ts`.
  * Goal: 10,000 clusters well under a minute; printed, not asserted, because a busy machine says nothing about the program.
  */
 import { DynamoImportStore } from '../../lib/adapters/dynamodb/import-store.ts';

@@ -1,5 +1,5 @@
 /**
- * How long one decision over 200 candidates takes. Run: `node --import tsx test/bench/plan.bench.ts`.
+ * How long one decision over 200 candidates takes. Run: `node test/bench/plan.bench.ts`.
  * Goal: at most 2 ms for each plan; printed, not asserted, because a busy machine says nothing about the program.
  */
 import { plan } from '../../lib/domain/plan/plan.ts';

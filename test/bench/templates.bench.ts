@@ -1,5 +1,5 @@
 /**
- * How many templates are rendered in a second. Run: `node --import tsx test/bench/templates.bench.ts`.
+ * How many templates are rendered in a second. Run: `node test/bench/templates.bench.ts`.
  * Goal: at least 50,000 target versions a second; printed, not asserted, because a busy machine says nothing about the program.
  */
 import { NunjucksRenderer } from '../../lib/adapters/templates/renderer.ts';

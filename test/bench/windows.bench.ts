@@ -1,7 +1,7 @@
 import { nextOpening } from '../../lib/domain/windows/openings.ts';
 import type { MaintenanceWindow } from '../../lib/domain/windows/window.ts';
 
-/** Budgets (DESIGN §9): 10,000 next openings in less than 1 s, one in at most 0.1 ms. `node --import tsx test/bench/windows.bench.ts` */
+/** Budgets (DESIGN §9): 10,000 next openings in less than 1 s, one in at most 0.1 ms. `node test/bench/windows.bench.ts` */
 
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'];
 const COUNT = 10_000;

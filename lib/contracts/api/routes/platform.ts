@@ -71,7 +71,7 @@ export const platformRoutes = {
       path: 'import/{id}',
       method: 'GET',
       right: 'admin',
-      summary: 'Progress of an import',
+      summary: 'Progress of an import; asking brings it on, left alone it goes on with each tick',
       answers: { 200: imports.importState },
     }),
   },
