@@ -49,7 +49,7 @@ test(`kill -9 at ${KILLS} random moments of one rollout loses nothing (seed ${SE
   const fleet = quickFleet();
   const data = join(folder, 'data');
   const report = join(folder, 'report.json');
-  const arguments_ = ['--data', data, '--port', '0', '--exit-when-done', '--report', report, '--speed', '8'];
+  const arguments_ = ['--data', data, '--port', '0', '--exit-when-done', '--report', report, '--speed', '4'];
   const random = seeded(SEED);
   const boots: number[] = [];
   let stored: Stored | null = null;
