@@ -1,6 +1,6 @@
 import type { VirtualFleet } from './agents/virtual-fleet.ts';
 import { type ApiClient, ApiRefusal } from './api-client.ts';
-import { FleetProblem, type FleetSource, importDone, importRefused, quietly, rolloutsOnly } from './fleet-source.ts';
+import { FleetProblem, type FleetSource, importDone, importRefused, quietPart, rolloutsOnly } from './fleet-source.ts';
 import { importFleet } from './import-fleet.ts';
 
 interface Stage {
@@ -31,11 +31,11 @@ const isRefusal = (error: unknown): error is ApiRefusal => error instanceof ApiR
  */
 export async function begin(stage: Stage, { source, fresh, start }: Beginning): Promise<VirtualFleet | null> {
   const { signal } = stage;
-  const whole = source === null || !(fresh && start !== null && (await isImportedQuietly(stage, source)));
-  if (source !== null && whole && !(await imported(stage, source))) return null;
+  const quietly = source !== null && fresh && start !== null && (await isImportedQuietly(stage, source));
+  if (source !== null && !quietly && !(await imported(stage, source))) return null;
   const agents = start === null || signal.aborted ? null : await start();
   try {
-    if (source !== null && !whole && agents !== null) await rollOut(stage, source, agents);
+    if (quietly && agents !== null) await rollOut(stage, source, agents);
   } catch (error) {
     await agents?.stop();
     throw error;
@@ -47,7 +47,7 @@ export async function begin(stage: Stage, { source, fresh, start }: Beginning): 
 /** False where the file is refused without what rolls out: as a whole it may be right, and if not, is refused with the lines as they stand in it. */
 async function isImportedQuietly(stage: Stage, source: FleetSource): Promise<boolean> {
   try {
-    await importFleet(stage.api, quietly(source), stage.say, () => stage.signal.aborted);
+    await importFleet(stage.api, quietPart(source), stage.say, () => stage.signal.aborted);
     return true;
   } catch (error) {
     if (isRefusal(error)) return false;

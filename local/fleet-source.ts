@@ -54,7 +54,7 @@ function selectorProblem(text: string): string | null {
 }
 
 /** All of it, but for what rolls something out: the operator's version is not set, and no config of the file is active. */
-export const quietly = ({ fleet, file }: FleetSource): FleetSource => {
+export const quietPart = ({ fleet, file }: FleetSource): FleetSource => {
   const { OPERATOR_BLOCK_VERSION: _version, ...settings } = fleet.system_config ?? {};
   const rollout_configs = (fleet.rollout_configs ?? []).map((config) =>
     config['kind'] === 'config' ? config : { ...config, active: false },
@@ -62,7 +62,7 @@ export const quietly = ({ fleet, file }: FleetSource): FleetSource => {
   return sourceOf(file, { ...fleet, system_config: settings, rollout_configs });
 };
 
-/** What `quietly` has changed, as the file has it. */
+/** What `quietPart` has changed, as the file has it. */
 export const rolloutsOnly = ({ fleet, file }: FleetSource): FleetSource => {
   const { apiVersion, system_config, rollout_configs } = fleet;
   return sourceOf(file, { apiVersion, ...(system_config === undefined ? {} : { system_config }), rollout_configs });

@@ -1,22 +1,11 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type EmbeddedTable, startTable } from '../../local/table.ts';
+import { expect, test } from 'vitest';
 import { Console } from '../support/console.ts';
-import { CRASH_STEP, Death, survives } from '../support/death.ts';
+import { Death, dieAtEach, lastingTable, survives } from '../support/death.ts';
 import { Invariants } from '../support/invariants.ts';
 import { line, names, World } from '../support/world.ts';
 
-let table: EmbeddedTable;
 let world: World;
-async function freshTable(): Promise<void> {
-  table = await startTable({ file: null });
-  process.env['DYNAMODB_ENDPOINT'] = String(table.client.endpoint);
-}
-beforeEach(freshTable);
-afterEach(async () => {
-  delete process.env['DYNAMODB_ENDPOINT'];
-  await world.stop();
-  await table.stop();
-});
+const renew = lastingTable(() => world);
 
 async function rollOut(): Promise<void> {
   const invariants = new Invariants(world, () => 1);
@@ -61,12 +50,5 @@ async function rolloutThatDiesBefore(write: number): Promise<boolean> {
 }
 
 test('B17 a process that dies between any two writes leaves nothing pinned', async () => {
-  let deaths = 0;
-  for (let write = 0; !(await rolloutThatDiesBefore(write)); write += CRASH_STEP) {
-    deaths += 1;
-    await world.stop();
-    await table.stop();
-    await freshTable();
-  }
-  expect(deaths * CRASH_STEP, 'it died in the midst of the rollout').toBeGreaterThan(20);
+  expect(await dieAtEach(rolloutThatDiesBefore, renew), 'it died in the midst of the rollout').toBeGreaterThan(20);
 }, 600_000);

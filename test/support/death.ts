@@ -1,7 +1,10 @@
+import { afterEach, beforeEach } from 'vitest';
 import type { Sender } from '../../lib/adapters/dynamodb/client.ts';
+import { type EmbeddedTable, startTable } from '../../local/table.ts';
+import type { World } from './world.ts';
 
 /** `CRASH_STEP=1 npm test` dies before every single write; each third one is what there is time for. */
-export const CRASH_STEP = Number(process.env['CRASH_STEP'] ?? 3);
+const CRASH_STEP = Number(process.env['CRASH_STEP'] ?? 3);
 
 const WRITES: ReadonlySet<string> = new Set(['PutCommand', 'UpdateCommand', 'DeleteCommand', 'TransactWriteCommand']);
 
@@ -29,4 +32,33 @@ export async function survives(death: Death, work: () => Promise<unknown>): Prom
     if (!death.dead) throw error;
   }
   return !death.dead;
+}
+
+/** A table that outlives the process, for each test of the file; answers what ends the world and begins with an empty table. */
+export function lastingTable(world: () => World): () => Promise<void> {
+  let table: EmbeddedTable;
+  const begin = async (): Promise<void> => {
+    table = await startTable({ file: null });
+    process.env['DYNAMODB_ENDPOINT'] = String(table.client.endpoint);
+  };
+  const end = async (): Promise<void> => {
+    await world().stop();
+    await table.stop();
+  };
+  beforeEach(begin);
+  afterEach(async () => {
+    delete process.env['DYNAMODB_ENDPOINT'];
+    await end();
+  });
+  return async () => {
+    await end();
+    await begin();
+  };
+}
+
+/** Dies before one write after the other, until `lives` says that it ended before that many; answers how many that were. */
+export async function dieAtEach(lives: (write: number) => Promise<boolean>, renew: () => Promise<void>): Promise<number> {
+  let write = 0;
+  for (; !(await lives(write)); write += CRASH_STEP) await renew();
+  return write;
 }

@@ -1,4 +1,5 @@
 import type { AgentFacts, CalendarFacts, Candidate, PlanFacts, TargetFacts, WaveRules } from '../../lib/domain/plan/facts.ts';
+import { ITEM_DEFAULTS } from '../../lib/domain/shared/defaults.ts';
 import type { Managed } from '../../lib/domain/shared/fleet.ts';
 import type { Counters, Item, Wave } from '../../lib/domain/shared/rollout.ts';
 import { HOUR, type Instant, SECOND } from '../../lib/domain/shared/time.ts';
@@ -105,6 +106,7 @@ export const frozen = (until: Instant, parts: Partial<CalendarFacts> = {}): Cale
 export function item(id: string, parts: Partial<Item> = {}): Item {
   return {
     ...managed(id),
+    ...ITEM_DEFAULTS,
     block: `block-of-${id}`,
     block_name: 'ayedo/k8s/cert-manager',
     organization: 'org-1',
@@ -112,32 +114,11 @@ export function item(id: string, parts: Partial<Item> = {}): Item {
     k8s_cluster: `cluster-of-${id}`,
     rollout: 'wave-1',
     rollout_config: 'config-1',
-    action_name: 'install',
     status: 'pending',
-    source: 'scheduler',
-    source_user: null,
-    reason: null,
     rendered_target_version: '2.0.0',
-    config_hash: null,
     template_revision: 1,
-    retry_count: 0,
-    retry_after: null,
-    action_run: null,
-    attempts: [],
-    tries: 0,
-    dispatched_at: null,
-    completed_at: null,
     enqueued_at: NOW - HOUR,
-    forced: false,
-    override_freeze: false,
-    window_bypassed: false,
-    allow_downgrade: false,
-    in_maintenance: false,
-    criticality: 'medium',
     calendar: 'always',
-    parked_until: null,
-    park_reason: null,
-    absent_since: null,
     ...parts,
   };
 }

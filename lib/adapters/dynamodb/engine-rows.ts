@@ -1,6 +1,7 @@
 import type { WaveState } from '../../app/engine/ports.ts';
 import { laneCalendar } from '../../domain/item/lane.ts';
 import { dispatchKey } from '../../domain/item/order.ts';
+import { MANAGED_DEFAULTS } from '../../domain/shared/defaults.ts';
 import type { ActionRun, Item, Wave } from '../../domain/shared/rollout.ts';
 import { DAY } from '../../domain/shared/time.ts';
 import { countersOf } from '../../domain/wave/counters.ts';
@@ -60,12 +61,7 @@ export function runRowDue(run: ActionRun, due: number): Row {
 export const runFrom = (row: Row): ActionRun => unpackShort<ActionRun>(row, STORED_RUN);
 
 const WAVE_DEFAULTS: Partial<Wave> & { lag_rounds: number } = {
-  display_name: null,
-  labels: {},
-  annotations: {},
-  archived: false,
-  archived_at: null,
-  archived_reason: null,
+  ...MANAGED_DEFAULTS,
   rollout_config: null,
   owner_kind: null,
   target_version: null,

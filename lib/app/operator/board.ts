@@ -6,29 +6,32 @@ import type { Instant } from '../../domain/shared/time.ts';
 /** The operator board (DESIGN A4): what the tick has found out about each cluster, packed into few rows, from which lists, search and numbers are served. */
 
 /** What a hold, a status and the order of an item follow from. */
-export type BoardItem = Pick<
-  Item,
-  | 'id'
-  | 'rollout'
-  | 'status'
-  | 'source'
-  | 'rendered_target_version'
-  | 'retry_after'
-  | 'forced'
-  | 'override_freeze'
-  | 'window_bypassed'
-  | 'enqueued_at'
-  | 'dispatched_at'
->;
+export const BOARD_ITEM = [
+  'id',
+  'rollout',
+  'status',
+  'source',
+  'rendered_target_version',
+  'retry_after',
+  'forced',
+  'override_freeze',
+  'window_bypassed',
+  'enqueued_at',
+  'dispatched_at',
+] as const satisfies readonly (keyof Item)[];
+export type BoardItem = Pick<Item, (typeof BOARD_ITEM)[number]>;
 
-/** The facts about one cluster that change only when somebody writes: the rest (time, silence, waves, windows) is looked at each time. */
-export interface ClusterFacts {
+export interface BoardPlace {
   readonly cluster_id: string;
   readonly cluster: string;
   readonly workspace_id: string;
   readonly workspace: string;
   readonly organization_id: string;
   readonly organization: string;
+}
+
+/** The facts about one cluster that change only when somebody writes: the rest (time, silence, waves, windows) is looked at each time. */
+export interface ClusterFacts extends BoardPlace {
   readonly override: RolloutOverride;
   readonly installed_version: string | null;
   /** Of the operator's app, as last reported. */

@@ -9,7 +9,7 @@ import { lacksOperatorVersion } from '../engine/decide-target.ts';
 import { renderTargets, settingsContext } from '../engine/render.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { type AgentRows, readTargets, type TargetRows } from '../engine/target-facts.ts';
-import type { BoardItem, ClusterFacts } from './board.ts';
+import { BOARD_ITEM, type BoardItem, type ClusterFacts } from './board.ts';
 
 /** What is the same for every cluster. */
 export interface OperatorTarget {
@@ -158,28 +158,4 @@ async function ownTargets(
 
 const runOf = (item: Item | null): string | null => (item?.status === 'in_progress' ? item.action_run : null);
 
-const boardItem = ({
-  id,
-  rollout,
-  status,
-  source,
-  rendered_target_version,
-  retry_after,
-  forced,
-  override_freeze,
-  window_bypassed,
-  enqueued_at,
-  dispatched_at,
-}: Item): BoardItem => ({
-  id,
-  rollout,
-  status,
-  source,
-  rendered_target_version,
-  retry_after,
-  forced,
-  override_freeze,
-  window_bypassed,
-  enqueued_at,
-  dispatched_at,
-});
+const boardItem = (item: Item): BoardItem => Object.fromEntries(BOARD_ITEM.map((field) => [field, item[field]])) as unknown as BoardItem;

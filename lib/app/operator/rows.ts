@@ -13,17 +13,11 @@ import { type Maintenances, readMaintenances } from '../engine/maintenances.ts';
 import type { EngineServices } from '../engine/services.ts';
 import { type AgentRows, agentOf, pauseOf, stateOf } from '../engine/target-facts.ts';
 import { planFactsOf, readFrame, type WaveFrame } from '../engine/wave-facts.ts';
-import type { BoardItem, ClusterFacts, Entry } from './board.ts';
+import type { BoardItem, BoardPlace, ClusterFacts, Entry } from './board.ts';
 import { desiredVersion, type OperatorTarget } from './cluster-facts.ts';
 
 /** SPEC §5: the operator on one cluster. */
-export interface OperatorRow {
-  readonly cluster_id: string;
-  readonly cluster: string;
-  readonly workspace_id: string;
-  readonly workspace: string;
-  readonly organization_id: string;
-  readonly organization: string;
+export interface OperatorRow extends BoardPlace {
   readonly installed_version: string | null;
   readonly desired_version: string | null;
   readonly last_seen: Instant | null;

@@ -9,7 +9,7 @@ import {
   type FleetSource,
   importDone,
   importRefused,
-  quietly,
+  quietPart,
   readFleet,
   rememberedFleet,
   rolloutsOnly,
@@ -38,7 +38,7 @@ rollout_configs:
 const SETTINGS = 'apiVersion: block-rollout/v1\nsystem_config: {OPERATOR_BLOCK_VERSION: 1.2.3}\n';
 
 test('what comes first rolls nothing out, and has all else: intervals, rules, places', () => {
-  const { fleet: first, text } = quietly(fleet(WHOLE));
+  const { fleet: first, text } = quietPart(fleet(WHOLE));
   expect(first.system_config).toEqual({ AGENT_REPORT_INTERVAL_SECONDS: 2 });
   expect(first.organizations).toEqual([{ name: 'acme' }]);
   expect(first.rollout_configs?.map((config) => [config.name, config['active']])).toEqual([
